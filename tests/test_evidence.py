@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,18 @@ def test_a_nested_item_carries_the_items_above_it() -> None:
 def test_a_row_is_read_with_its_header() -> None:
     text = "| Type | vCPUs |\n|---|---|\n| trn1.2xlarge | 8 |\n"
     assert units_of(text) == [("row", "Type: trn1.2xlarge; vCPUs: 8", ())]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "||H100|A100|\n|--|--|--|\n|Memory|80 GB|40 GB|\n",
+        "| | H100 | A100 |\n|-|:-:|-:|\n| Memory | 80 GB | 40 GB |\n",
+        "- Memory of each:\n\n| | H100 | A100\n- | - | -\nMemory | 80 GB | 40 GB\n",
+    ],
+)
+def test_a_row_keeps_its_columns_below_an_empty_corner_and_a_short_rule(text: str) -> None:
+    assert units_of(text)[-1][:2] == ("row", "Memory; H100: 80 GB; A100: 40 GB")
 
 
 def test_rows_that_begin_a_chunk_find_the_header_above_it() -> None:

@@ -10,9 +10,9 @@ from chatbot.evidence.wording import plain
 from chatbot.quantities import is_bare_number
 from ingest import Chunk
 
-RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*$")
+RULE = re.compile(r"^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$")
 _TABLE = re.compile(
-    r"^(?P<header>[^\n]*)\n(?P<rule>[ \t]*\|?[ \t]*:?--[^\n]*)\n(?P<rows>(?:[^\n]*\|[^\n]*(?:\n|\Z))*)", re.M
+    r"^(?P<header>[^\n]*)\n(?P<rule>(?=[^\n]*\|)(?=[^\n]*-)[ \t|:-]+)\n(?P<rows>(?:[^\n]*\|[^\n]*(?:\n|\Z))*)", re.M
 )
 _LONGEST_CAPTION = 90
 _UNIT_HEADER = re.compile(r"units?(?: of measure(?:ment)?)?", re.IGNORECASE)
@@ -60,7 +60,7 @@ def _tables(text: str) -> tuple[tuple[str, int, int], ...]:
 
 
 def _cells(line: str) -> list[str]:
-    return [plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+    return [plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))]
 
 
 def with_captions(found: Iterable[Unit]) -> Iterator[Unit]:
