@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.sizing.arithmetic import evaluate
-from chatbot.sizing.dimensions import GIB, Dimensions, Quantity, Share, Solution, Turn, dimensions, named, read_all, solve
+from chatbot.sizing.dimensions import (
+    GIB,
+    Dimensions,
+    Quantity,
+    Share,
+    Solution,
+    Turn,
+    dimensions,
+    named,
+    read_all,
+    solve,
+)
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
 from chatbot.sizing.reading import number_of
