@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 
@@ -21,6 +21,7 @@ from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts, Sizing, Workload, size
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
+from chatbot.working import load
 from ingest import CorpusError, Place
 
 _opening, _starting = Lock(), Lock()
@@ -100,19 +101,21 @@ def _opened(index: Place, model: str, settings: ModelSettings) -> Chatbot:
     return Chatbot.open(index, model, settings)
 
 
-@lru_cache(maxsize=4)
-def facts_of(index: Place, generation: int) -> Facts:
-    """Return the sizing facts of an index's generation, or the shipped corpus's if the index lacks models or instances."""
-    facts = Facts.load(bot_of(index, OFFLINE).index)
-    if (facts.models and facts.instances) or not (CORPUS / "facts").is_dir():
-        return facts
+def facts_of(index: Place) -> Facts:
+    """Return the sizing facts of an index, or the shipped corpus's if the index lacks models or instances."""
+    tables = load(bot_of(index, OFFLINE).index.snapshot())
+    return tables.complete_facts or (_corpus_facts() if (CORPUS / "facts").is_dir() else tables.facts)
+
+
+@cache
+def _corpus_facts() -> Facts:
     return Facts.load_folder(CORPUS)
 
 
 @lru_cache(maxsize=32)
 def sized(index: Place, generation: int, workload: Workload) -> Sizing:
     """Size a workload with an index's facts; cached for answers that a page shows again."""
-    return size(workload, facts_of(index, generation))
+    return size(workload, facts_of(index))
 
 
 _votes = lru_cache(maxsize=4)(FeedbackStore)

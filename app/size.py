@@ -31,7 +31,7 @@ _PICKS = ("cheapest", "smallest", "least_energy", "least_carbon")
 def show_size(operator: Operator) -> None:
     """Show the inputs and, beside them or on a phone below them, the result. Raises CorpusError if there is no index."""
     index = bot_of(operator.common.index, OFFLINE).index
-    facts = facts_of(index.path, index.generation)
+    facts = facts_of(index.path)
     if not (facts.models and facts.instances):
         raise ReaderError(
             "There are no facts to size with: run `wattwise ingest` in the folder that holds corpus/ first."
