@@ -332,11 +332,11 @@ def _sized(asked: Asked, working: Working) -> Draft:
         return answer_by_hardware(asked, working)
     if asked.goal is Goal.AFFORDABLE and given.tokens and given.task in TRAINING:
         asked = replace(asked, goals=(Goal.COST, *asked.goals))
+    asked, remark = _shortened(asked, facts)
+    working.say(remark)
     if asked.goal in _OF_MACHINES and not given.tokens and (asked.goal in _OF_POWER or not given.tokens_per_second):
         return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
-    asked, remark = _shortened(asked, facts)
-    working.say(remark)
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
@@ -806,7 +806,7 @@ class _Answer:
         return f"{each} of model state on each of {ranks} accelerators with ZeRO stage {stage}: {_lower(self._need(sizing))}."
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
-        wanted = self._asked.workload.instances or 1
+        wanted = sizing.workload.instances or 1
         answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
         if fit.verdict == "tight" and fit.runs != "no":
             answer = "Yes, only just" if fit.fits else "Not quite"

@@ -71,6 +71,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("KV cache of Llama 3.1 8B with a context of -4096 tokens", r"Context cannot be -4096"),
         ("MiniMax-M2.5 with int8 weights, no Blackwell please: which NVIDIA instance costs least?", r"Use p4d\.24xlarge"),
         ("Peak traffic is 20,000 tokens per second. One g6e.xlarge manages 1,500, so how many instances is that?", r"14 × g6e\.xlarge, for 20,000 tokens a second at 1,500 .*\$19,000 for 730 hours"),
+        ("Does Llama 3.1 405B in bf16 fit on 16 H100?", r"Yes: "),
         ("Trainium 6 cheapest instance?", r"The sources do not say\. There is no Trainium 6 in the data"),
         ("trn2.48xlarge on demand for 10 hours, total?", r"The sources do not say\. There is no published on-demand price of trn2\.48xlarge .* Capacity Blocks\.$"),
         # 2 × 1.006 + 21.957642; (2 × 21.957642 + 3 × 1.006) × 24

@@ -201,6 +201,25 @@ def test_a_later_turn_may_adapt_other_matrices_at_another_rank() -> None:
     assert [(work.lora_targets, work.lora_rank) for work in works] == [(frozenset({"q", "k", "v", "o", "gate", "up", "down"}), 16), (frozenset({"q", "v"}), 16), (frozenset({"q", "v"}), 64)]
 
 
+@pytest.mark.parametrize(
+    ("turns", "goal"),
+    [
+        (("How long does Llama 3.1 70B need to write 1,000 tokens on p5.48xlarge?",), Goal.THROUGHPUT),
+        (("Which is faster for llama 3.1 8b: g6.xlarge or g5.xlarge?",), Goal.THROUGHPUT),
+        (("How many users can I serve with Llama 3.1 70B on a p5.48xlarge?", "and the longest context for 16 users?"), Goal.LONGEST),
+    ],
+)
+def test_words_that_leave_no_doubt_decide_what_is_asked(turns: tuple[str, ...], goal: Goal) -> None:
+    asked = read(*turns)
+    assert asked
+    assert asked.goal is goal
+
+
+def test_a_release_that_is_named_is_taken() -> None:
+    known = replace(KNOWN, models=("mistralai/Mistral-7B-v0.1", "mistralai/Mistral-7B-v0.3"))
+    assert [read_question(f"KV cache of {name}", known).slots["model"] for name in ("Mistral 7B v0.1", "mistral-7b")] == list(known.models)
+
+
 def test_two_values_of_a_slot_are_compared() -> None:
     asked = read("Which fits Llama 3.1 70B in fp8 better, one H200 or two H100?")
     assert asked is not None

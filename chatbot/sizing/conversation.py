@@ -188,7 +188,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     """Decide what is asked: from the question alone if it is complete, otherwise from what it changes."""
     alone = probabilities(said, None)
     claimed = _claimed(said)
-    label, likely = _likeliest(alone, claimed)
+    label, likely = _unmistaken(said, *_likeliest(alone, claimed))
     asked = asked_for(said, label, None, known)
     if label == "affordable" and asked.names_model and not can_be_computed(label, asked):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
@@ -204,7 +204,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
-        leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _likeliest(after, claimed)
+        leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _unmistaken(said, *_likeliest(after, claimed))
         if before.asked.workload.budget_per_month and said.slots.keys() & _HARDWARE and re.search(r"\bafford", said.text):
             leaning, likely = "affordable", 1.0
         changed = asked_for(said, leaning, before, known)
@@ -325,6 +325,18 @@ def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]
     """Return the likeliest label, and the probability that the turn asks for anything computed."""
     computed = sum(likely[label] for label in COMPUTED)
     return max(COMPUTED if computed >= claimed else likely, key=lambda label: likely[label]), computed
+
+
+_WRITES = re.compile(r"\b(?:writ(?:e|es|ing)|generat(?:e|es|ing)|produc(?:e|es|ing)) (?:an? |about )*(?:answer of )?\d[\d,]*[ -]tok")
+_FASTER = re.compile(r"\bfast(?:er|est)\b")
+
+
+def _unmistaken(said: Said, label: str, likely: float) -> tuple[str, float]:
+    """Correct a label that the words contradict: time to write an answer, the faster machine, the longest context for some users."""
+    placed = said.slots.keys() & {"model", "parameters"} and said.slots.keys() & _HARDWARE and said.slots.get("task") not in TRAINING
+    if placed and ((Goal.TIME in said.goals and _WRITES.search(said.text)) or (label != "training_time" and _FASTER.search(said.text))):
+        return "decode_speed", 1.0
+    return ("longest_context" if label == "most_users" and Goal.LONGEST in said.goals and "sequences" in said.slots else label), likely
 
 
 # --- what a label needs ---------------------------------------------------------------------------------------------------

@@ -94,7 +94,8 @@ def _named(
     )
     words = [t.text for t in tokens[first : last + 1] if t.text not in _NOISE and not _RELEASE.fullmatch(t.text)]
     sizes = [w for w in words if _SIZE.fullmatch(w)]
-    rows = _matches(words, keys)
+    release = next((float(t.text[1:]) for t in tokens[first : last + 1] if _RELEASE.fullmatch(t.text)), None)
+    rows = _matches(words, keys, release)
     if len(words) == 1:
         return None
     start, end = tokens[first].start, tokens[last].end
@@ -122,8 +123,11 @@ def _adjoin(text: str, left: _Token, right: _Token) -> bool:
     return bool(re.fullmatch(r"[ \-_/:]{0,2}", text[left.end : right.start]))
 
 
-def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The models that have all the words, limited to the best: fewest inexact versions, then fewest other words."""
+def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]], release: float | None = None) -> list[str]:
+    """The models that have all the words, limited to the best: fewest inexact versions, then fewest other words.
+
+    Those of the release are preferred, if there are any.
+    """
     ranked: dict[str, tuple[int, int]] = {}
     for name, key in keys.items():
         if all(w in key or any(_is_version_of(w, k) for k in key) for w in words):
@@ -131,6 +135,7 @@ def _matches(words: Sequence[str], keys: Mapping[str, tuple[str, ...]]) -> list[
             ranked[name] = (inexact, sum(1 for k in key if k not in words and not _ACTIVE.fullmatch(k)) - inexact)
     best = min(ranked.values(), default=None)
     found = [name for name, rank in ranked.items() if rank == best]
+    found = [name for name in found if _release(name) == release] or found
     # If the names differ only in their version ("llama 70b"), the newest is meant. Names with the same key are files of
     # one architecture.
     if len({_without_version(keys[name]) for name in found}) == 1:
