@@ -220,6 +220,24 @@ def test_a_release_that_is_named_is_taken() -> None:
     assert [read_question(f"KV cache of {name}", known).slots["model"] for name in ("Mistral 7B v0.1", "mistral-7b")] == list(known.models)
 
 
+def test_a_line_of_chips_is_compared_with_an_accelerator() -> None:
+    known = replace(KNOWN, types=KNOWN.types | {"trn1.2xlarge"})
+    heard = hear("Does a 13B fit better on one H100 or on Trainium?", [], known)
+    assert heard
+    sides = [(work.accelerator, work.families, work.vendors) for work in (heard.asked.workload, *heard.asked.others)]
+    assert sides == [("H100", frozenset(), frozenset()), (None, frozenset({"trn1", "trn1n", "trn2"}), frozenset())]
+
+
+def test_the_largest_of_several_models_decides_between_machines() -> None:
+    asked = read("Do our 7B and 13B models fit on one g5.xlarge or on one g6e.xlarge?")
+    assert asked
+    assert [(work.parameters, work.instance_type) for work in (asked.workload, *asked.others)] == [(13e9, "g5.xlarge"), (13e9, "g6e.xlarge")]
+
+
+def test_a_bare_context_is_no_number_of_machines() -> None:
+    assert workload("Does Llama 3.1 8B fit on a g5.xlarge?", "131072").instances is None
+
+
 def test_two_values_of_a_slot_are_compared() -> None:
     asked = read("Which fits Llama 3.1 70B in fp8 better, one H200 or two H100?")
     assert asked is not None
@@ -364,6 +382,16 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("LoRA on the query and value projections", {"lora_targets": frozenset({"q", "v"})}),
         ("DoRA of rank 8 on q, v, and o", {"task": Task.LORA, "lora_rank": 8, "lora_targets": frozenset({"q", "v", "o"})}),
         ("LoRA of a model with 8 key and value heads, scaled up and down", {"lora_targets": None}),
+        ("llama 3.1 8b reads 5,000 docs a night for 20k requests per day", {"sequences": None}),
+        ("we are a 4 person startup, six variants of a 7B", {"sequences": None, "parameters": 7e9}),
+        ("we're three people with 12 users at once", {"sequences": 12}),
+        ("25k in AWS Activate credits for a 3B, what is left of the 3k", {"context": None, "parameters": 3e9}),
+        ("a 13B trained on 2B click events", {"parameters": 13e9}),
+        ("a cluster for 2B click events", {"parameters": None}),
+        ("--max-model-len 16384, llama 3.1 8b", {"context": 16_384}),
+        ("max_model_len is the default, 131072 i guess", {"context": 131_072}),
+        ("we serve a llama 3.1 8b finetune on g5.xlarge", {"task": Task.SERVE}),
+        ("we serve chat and want to finetune llama 3.1 8b", {"task": Task.FULL}),
     ],
 )
 def test_amounts_are_read_as_they_are_meant(question: str, slots: dict[str, object]) -> None:

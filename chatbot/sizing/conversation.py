@@ -13,7 +13,17 @@ from chatbot.sizing.completion import CACHE_FORMATS
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import MONTH_HOURS, Goal, Known, Said, in_place_of, number_of, read_question, sizes_of
+from chatbot.sizing.reading import (
+    MONTH_HOURS,
+    MOST_MACHINES,
+    Goal,
+    Known,
+    Said,
+    in_place_of,
+    number_of,
+    read_question,
+    sizes_of,
+)
 from chatbot.sizing.workload import Format, Task, Workload
 from ingest import known_words
 
@@ -156,7 +166,7 @@ def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
     written, unit = (said.number, "") if said.number else (match["number"], match["unit"].strip())  # type: ignore[index]
     found = [place for text in before.texts for place in in_place_of(written, text, unit, known)]
     work, number = before.asked.workload, number_of(written)
-    if not unit and _machines(work)[0] and number == int(number) and not written.endswith("%"):
+    if not unit and _machines(work)[0] and number == int(number) <= MOST_MACHINES and not written.endswith("%"):
         found.append((number / (work.instances or work.accelerators or 1), {"of_them": int(number)}, ""))
     near = [place for place in found if place[0] > 0]
     if not near:
@@ -495,7 +505,16 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if slots.get("task") in _TRAINING and "weights" not in slots and work.weights in _QUANTISED:
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
-    slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
+    machines = next((slot for slot in ("instance_type", "accelerator") if said.several.get(slot)), None)
+    sizes = said.several.get("parameters")
+    if machines and sizes:
+        # "a p5 or eight g6e for 7B and 13B models": the largest model decides.
+        first = replace(first, parameters=max(first.parameters or 0.0, *(other["parameters"] for other in sizes)))
+    slot = machines if machines and sizes else next((slot for slot in _COMPARED if said.several.get(slot)), None)
+    if first.names_model and not slot and slots.keys() >= {"accelerator", "families"} and _EITHER.search(said.text):
+        # "an H100 or Trainium?"
+        line = {"accelerator": None, "accelerators": None, "accelerator_memory_gb": None, "families": first.families, "vendors": first.vendors}
+        first, said, slot = replace(first, families=frozenset(), vendors=frozenset()), replace(said, several={"accelerator": [line]}), "accelerator"
     if first.names_model and not slot and len(first.families) > 1 and _EITHER.search(said.text):
         # "g5, g6 or inf2?": compare a type of each family that holds the model.
         ranked = sorted(first.families, key=lambda name: (said.text.find(name), name))

@@ -180,10 +180,13 @@ def _take_slots(reading: Reading) -> None:
     ):  # fmt: skip
         take(reading)
         reading.stand_in(stand_in)
-    reading.fill("task", _tasks(_take_listed(Reading(_TUNED_BEFORE.sub(" ", reading.text)), "tasks")))
+    tuned = _A_TUNE.sub(" ", reading.text) if _SERVES.search(reading.text) else reading.text
+    reading.fill("task", _tasks(_take_listed(Reading(_TUNED_BEFORE.sub(" ", tuned)), "tasks")))
 
 
-# "Serve a fine-tuned Llama": the model is served, not tuned.
+# "Serve a fine-tuned Llama", "we host a Mistral finetune": the model is served, not tuned.
+_SERVES = re.compile(r"\b(?:serv(?:e|es|ing)|host(?:s|ing)?|deploy\w*)\b")
+_A_TUNE = re.compile(r"\|+ fine-?\s?tunes?\b(?! (?:an?|the|it|them|our|my|of)\b| (?:on|with) [^|])")
 _TUNED_BEFORE = re.compile(r"\b(?:an?|the|our|my|own|this|that|already|unser\w*|ein\w*) (?:\w+ )?(?:fine-?\s?tuned?|trained)(?! (?:on|with)\b)(?=[ |])")
 
 
@@ -394,7 +397,7 @@ def _unnamed(reading: Reading) -> Named | None:
     return Named(match.start(), match.end(), unknown=re.sub(r"^(?:an? |which |what |something)", "the ", match.group())) if match else None
 
 
-_OTHER_COUNTED = r"(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
+_OTHER_COUNTED = r"(?!\s(?:[a-z]+\s)?(?:events|clicks|records|documents|docs|vectors|products|examples)\b)(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
 _OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
     rf"(?<!\$)(?P<below>(?<=\ba )-|minus |negative )?(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL}|(?<=[^\d.,]0[ -])param(?:eter)?s?(?!\w))"
@@ -596,9 +599,9 @@ def _take_tokens(reading: Reading) -> None:
             reading.fill("tokens", [tokens * epochs])
 
 
-_CONTEXT_WORD = r"(?:contexts?|ctx|seq(?![a-z])|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
+_CONTEXT_WORD = r"(?:max[-_ ](?:model|seq)[-_ ]len(?:gth)?|contexts?|ctx|seq(?![a-z])|context (?:window|length|size)|sequence[- ]lengths?|seq(?:uence)?[- ]?len|(?:input )?prompts?|kontext)"
 _CONTEXT = _compiled(
-    rf"(?:(?:{_CONTEXT_WORD})(?: (?:window|length|size))?(?:\s?[:=]|\s(?:of|is|at|to|up to|with|von))?\s(?:of )?)?"
+    rf"(?:(?:{_CONTEXT_WORD})(?: (?:window|length|size))?(?:\s?[:=]|\s(?:of|is|at|to|up to|with|von))?\s(?:of |the default,? (?:of |is )?)?)?"
     rf"(?P<number>\d{{1,9}}(?:[.,]\d{{1,3}}){{0,3}})\s?(?P<scale>k|m)?(?!\w|\.\d)(?P<after>[\s-]?(?:tokens?\b(?!\s?(?:per|/)))?(?:[\s-]?(?:of |long |token )?{_CONTEXT_WORD})?)"
 )
 
@@ -608,7 +611,7 @@ _STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*
 # Stands for the longest context that the model supports.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
-_NO_CONTEXT = re.compile(r"[\s-]?(?:(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|sequences|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|sequences|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
+_NO_CONTEXT = re.compile(r"[\s-]?(?:(?:in|of|worth of) (?:[a-z]+ ){0,3}(?:credits?|budget|funding)\b|(?!(?:does|is|this|fits|as|was|has|plus|vs|works|needs|takes|its|us|contexts|sequences|tokens)\b)(?:[a-z]{3,}\s)?(?!(?:does|is|this|fits|as|was|has|vs|its|us|contexts|sequences|tokens)\b)[a-z]{3,}s\b|\||users|people|requests|queries|calls|images|\$|€|usd|eur|dollars|euros|bucks|gpus?|of them|a (?:month|day|week|year)|per|/)")
 
 
 def _take_context(reading: Reading) -> None:
@@ -617,7 +620,7 @@ def _take_context(reading: Reading) -> None:
         said = re.search(_CONTEXT_WORD, text) or "token" in match["after"]
         if re.search(r"(?:\b(?:per|pro|par|por)|(?<!w)/)\s?$", reading.text[: match.start()]):
             continue  # "per 1M tokens" is a unit of price
-        long = match["scale"] == "k" and "," not in match["number"] and not (_NO_CONTEXT.match(reading.text, match.end()) and not reading.text[: match.start()].endswith("how many ")) and not re.search(r"[$€-]\s?$", reading.text[: match.start()])
+        long = match["scale"] == "k" and "," not in match["number"] and not (_NO_CONTEXT.match(reading.text, match.end()) and not reading.text[: match.start()].endswith("how many ")) and not re.search(r"(?:[$€-]|\b(?:of|from) (?:the|our|my|that))\s?$", reading.text[: match.start()])
         if said or long:
             below = -1 if re.search(r"(?<!\w)(?:-|minus |negative )$", reading.text[: match.start("number")]) else 1
             reading.mask(match.start(), match.end())
@@ -641,7 +644,7 @@ _SEQUENCES = _compiled(
 
 # Counts that are not concurrent users: people served over a day ("200 daily users"), people who do the work ("a team of
 # 4"), and training data ("20k chat examples").
-_NOT_AT_ONCE = _compiled(rf"(?:(?:team|company|startup) of {_NUMBER}|{_NUMBER}k? (?:(?:daily|monthly|registered|beta|pilot|trial) (?:active )?)+(?:users|testers|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
+_NOT_AT_ONCE = _compiled(rf"(?:we(?:['’]re| are) (?:only |just )?{_NUMBER} (?:people|persons|engineers|developers|devs)|(?:team|company|startup) of {_NUMBER}|{_NUMBER}[\s-](?:person|people|man|head) (?:team|startup|company|shop|firm|lab|office)|{_NUMBER}k? (?:(?:daily|monthly|registered|beta|pilot|trial) (?:active )?)+(?:users|testers|people)|{_NUMBER}k? (?:employees|users (?:a|per) (?:day|month)|people(?=,? (?:\||team|budget)))|{_NUMBER}k? (?:[a-z]+ ){{0,2}}(?:examples|samples|pairs|rows|records))(?!\w)")
 
 
 def tells_people(text: str) -> bool:
@@ -649,9 +652,13 @@ def tells_people(text: str) -> bool:
     return bool(_NOT_AT_ONCE.search(text.lower()))
 
 
+# "20k requests per day": how many at once is not said.
+_OVER_A_TIME = re.compile(r"\s?(?:/|(?:an?|per|each|every|pro|par|por|al|am|ao)\s)\s?(?:min|hour|h\b|day|night|week|month|year|stunde|tag|woche|monat|heure|jour|hora|d[ií]a)")
+
+
 def _take_sequences(reading: Reading) -> None:
     reading.take(_NOT_AT_ONCE)
-    found = reading.take(_SEQUENCES)
+    found = [m for m in reading.take(_SEQUENCES) if not _OVER_A_TIME.match(reading.question, m.end())]
     counts = [
         _value(m["batch"] or m["bs"] or m["concurrency"] or m["people"] or m["once"]) * (1000 if m["thousand"] else 1)
         for m in found
@@ -664,7 +671,7 @@ _SERVED = _compiled(rf"(?P<number>{_NUMBER})[\s-](?:[^\W\d_]{{2,15}}[\s-])?(?P<n
 
 
 def _take_people(reading: Reading) -> None:
-    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _wording()["words"]["uncounted"].split()]
+    served = [m for m in _SERVED.finditer(reading.text) if m["noun"] not in _wording()["words"]["uncounted"].split() and not _OVER_A_TIME.match(reading.question, m.end())]
     for match in served[:1]:
         reading.mask(match.start(), match.end())
         reading.fill("sequences", [int(_value(match["number"]))])
@@ -817,8 +824,8 @@ def _take_lines(reading: Reading) -> None:
 _FAMILY = _compiled(rf"(?:(?P<count>{_NUMBER})\s?[x×]?\s)?(?P<family>[a-z]{{1,5}}\d{{1,2}}[a-z]{{0,4}}(?:-[a-z0-9]{{1,6}})?)(?:s|['’]s)?(?![\w-]|\.\w)")  # fmt: skip
 
 
-# A larger number before a family is a year, not a number of machines.
-_MOST_MACHINES = 1_000
+# A larger number is a year or a context, not a number of machines.
+MOST_MACHINES = 1_000
 
 
 def _take_families(reading: Reading) -> None:
@@ -828,7 +835,7 @@ def _take_families(reading: Reading) -> None:
     for match, meant in found.items():
         refused |= set(meant) if _is_refused(reading.text, match.start()) else set()
         reading.mask(match.start(), match.end())
-    reading.fill("instances", [number for m in found if m["count"] and (number := int(_value(m["count"]))) <= _MOST_MACHINES])
+    reading.fill("instances", [number for m in found if m["count"] and (number := int(_value(m["count"]))) <= MOST_MACHINES])
     wanted = [name for meant in found.values() for name in sorted(meant) if name not in refused]
     if refused:
         reading.slots["without"] = reading.slots.get("without", frozenset()) | refused
