@@ -48,7 +48,7 @@ from chatbot.retriever import merged
 from chatbot.scope import SCOPE, is_outside, small_talk
 from chatbot.searching import passages_to_read, search
 from chatbot.settings import settings_from
-from chatbot.sizing_answer import answer_by_sizing, continues_sizing
+from chatbot.sizing_answer import answer_by_sizing, sizes_a_model
 from chatbot.working import load as load_tables
 from ingest import Index, Place
 
@@ -318,8 +318,8 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
 def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
     """Answer by computation or from rows of hardware tables. Return the kind of answer and its draft, or "evidence" and
     None if documents have to be read."""
-    # If the question gives a model size or continues a sizing, sizing comes before a comparison of hardware alone.
-    sized_first = bool(query.sizes) or continues_sizing(query, index)
+    # If it is for a model, sizing comes before a comparison of hardware alone.
+    sized_first = bool(query.sizes) or sizes_a_model(query, index)
     if sized_first and (draft := answer_by_sizing(query, index)):
         return "sized", draft
     if draft := row_answer(query, index):

@@ -161,13 +161,15 @@ def _told(query: Query, heard: Heard | None, asked: Asked, tables: Tables, index
     return replace(drafts[0], text="\n".join([*first, *written]), evidence=tuple(working.evidence), computed=tuple(working.computed), said="\n".join(working.said))
 
 
-def continues_sizing(query: Query, index: Index) -> bool:
-    """Whether a turn changes a computation for a model in an earlier turn. No prepared answer can be meant then."""
+def sizes_a_model(query: Query, index: Index) -> bool:
+    """Whether a question asks to compute for a model that it names, or changes a computation for the one of an earlier turn."""
     tables = load(index)
-    if not query.history or not tables.facts.models:
+    if not tables.facts.models:
         return False
     heard = hear(query.question, query.history, tables.known)
-    return bool(heard and heard.computed and heard.said.slots and heard.asked.continues and heard.asked.names_model)
+    if not (heard and heard.computed and heard.asked.names_model):
+        return False
+    return bool(heard.said.slots.keys() & {"model", "parameters"} or (heard.said.slots and heard.asked.continues))
 
 
 # A generation of a product line, or a part number in the style of accelerator makers.
@@ -562,9 +564,16 @@ class _Answer:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
             sides = [self._side(s) for s in self._sizings[:4]]
-            if not (goal is Goal.MEMORY and self._asked.term):
-                yield self._preferred(self._sizings[:4])
+            none_holds = goal in (Goal.FITS, Goal.CHOICE, Goal.CHEAPEST) and not any(s.named is None or s.named.fits for s in self._sizings)
+            if none_holds:
+                yield self._work.say(f"{'Neither' if len(sides) == 2 else 'None of them'} holds it.")
+            elif not (goal is Goal.MEMORY and self._asked.term):
+                yield f"{self._preferred(self._sizings[:4])} {self._paces(self._sizings[:4])}".strip()
             yield from (f"- {side}" for side in dict.fromkeys(sides))
+            if none_holds:
+                yield self._launch(sizing)
+                yield f"{self._change(sizing)} {self.assumed(sizing)}".strip()
+                return
             yield self.assumed(sizing)
             return
         operations = self._operations(sizing)
@@ -657,6 +666,17 @@ class _Answer:
         if run:
             return f"{name} {run.verb} {'less' if len(others) == 1 else 'the least'} for the run."
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
+
+    def _paces(self, sizings: Sequence[Sizing]) -> str:
+        """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
+        placed = {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(self._asked.goals) and {s.workload.task for s in sizings} == {Task.SERVE}
+        fits = [self._all_of(fit, s) for s in sizings if placed and (fit := self._deployed(s)) and fit.instance and fit.fits and fit.runs != "no"]
+        bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
+        if len({fit.name for fit in fits}) < max(2, len(sizings)) or not all(bounds):
+            return ""
+        told = [f"{self._figure(fit, 'decode_tokens_per_second')} tokens a second on {self._machine_name(fit)}" for fit in fits]
+        several = f" for {sizings[0].workload.sequences:,} sequences together" if (sizings[0].workload.sequences or 1) > 1 else ""
+        return self._cited(f"At most {', '.join(told[:-1])} and {told[-1]}{several}, by the bound of memory bandwidth", *(row for fit, bound in zip(fits, bounds, strict=True) if bound for row in (*bound.inputs, *self._rows_of(fit))))
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """Return the fit that deployment figures are about: the hardware named, as it is, or the best for what is asked."""
