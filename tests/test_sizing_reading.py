@@ -365,6 +365,7 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("the budget is cut to 50k a month", {"budget_per_month": 50_000.0}),
         ("le budget est de 10 000 $", {"budget": 10_000.0}),
         ("10 grand a month", {"budget_per_month": 10_000.0}),
+        ("una g5.xlarge a 6,88 $/h", {"budget_per_hour": None}),
         ("27 teams, every team gets a g5.xlarge", {"instance_type": "g5.xlarge", "instances": 27, "sequences": None}),
         ("the three always-running g5.xlarge", {"instance_type": "g5.xlarge", "instances": 3}),
         ("one p5en.48 or two", {"instance_type": "p5en.48xlarge", "instances": 1}),

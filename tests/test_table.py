@@ -120,6 +120,7 @@ def names(question: str, index: Index) -> list[str]:
         ("memory of r6g.4xlarge", "r6g.4xlarge has 128 GiB of memory [1]."),
         ("How many vCPUs does a g4dn.xl have?", "g4dn.xlarge has 4 vCPUs [1]."),
         ("What is the network bandwidth of p5.48xlarge?", "p5.48xlarge has 3200 Gbps of network bandwidth [1]."),
+        ("EFA bandwidth of p5.48xlarge?", "p5.48xlarge has 3200 Gbps of network bandwidth [1]."),
         ("GPU memory of p5.48xlarge?", "p5.48xlarge has 640 GiB of accelerator memory (80 GiB each) [1]."),
         ("Does p4d.24xlarge support EFA?", "Yes: p4d.24xlarge has EFA [1]."),
         ("does m5.large have EFA?", "No: m5.large, EFA: no [1]."),

@@ -535,7 +535,7 @@ def hours_in(unit: str) -> float:
 _OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend\w*|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? (?:for|us)|they pay|buys?|we have|gave (?:us|me))\b")
 
 # The price of a machine is not a budget: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
-_PRICED = re.compile(r"(?:(?:\bat|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
+_PRICED = re.compile(r"(?:(?:\b(?:at|à|a|zu)|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
 
 
 def _take_budget(reading: Reading) -> None:

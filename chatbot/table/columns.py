@@ -56,7 +56,7 @@ WORDS: tuple[tuple[Column, str], ...] = (
     ("ratio", r"(?:memory|ram)(?: per |[- ]to[- ]|/)v?cpus?(?: ratio)?|gi?b (?:of (?:memory|ram) )?per v?cpu"),
     ("memory", r"(?:arbeits)?speicher|mémoire|memoria|内存|メモリ(?:ー)?|pamięci|gigs|(?:system |host |main |instance )?(?:memory|ram)(?: size| capacity)?"),
     ("vcpus", r"v-?cpus?|virtual cpus?"),
-    ("network", r"network(?:ing)?(?: bandwidth| performance| throughput| speed)?"),
+    ("network", r"(?:network(?:ing)?|efa|elastic fabric adapter) (?:bandwidth|performance|throughput|speed|gbps|gbit/s)|network(?:ing)?"),
     ("efa", r"efa|elastic fabric adapters?"),
     ("storage", _DISK),
     ("processor", rf"(?:cpu|processor) (?:type|model|maker|vendor)|processors?|graviton{_CPU}|intel{_CPU}|amd{_CPU}"),

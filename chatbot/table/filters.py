@@ -214,7 +214,7 @@ _AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|
 # Words that remove rows from a list, and the clause that says which.
 _REMOVED = (
     r"\b(?:without|except(?: for)?|exclud\w+|drop|remove|omit|discard|skip|scratch|ignore|not the|but not|no|none|nothing|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike)(?: \w+){0,5}? out|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike) (?:out|off)"
-    r"|strike|get rid of)\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|the cheapest))\b|$)"
+    r"|strike|get rid of|(?:do|does)(?: not|n['’]?t) (?:want|need))\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|the cheapest))\b|$)"
 )
 _NARROWS = re.compile(r"\b(?:(?:of|among|between|from) (?:those|these|them|the (?:two|three|four|ones|rest|list|remaining|others?))|only|just|remain\w*|left|keep|still|rest)\b")
 # Words that ask for more than rows.
