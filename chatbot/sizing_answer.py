@@ -675,7 +675,8 @@ class _Answer:
         if len({fit.name for fit in fits}) < max(2, len(sizings)) or not all(bounds):
             return ""
         told = [f"{self._figure(fit, 'decode_tokens_per_second')} tokens a second on {self._machine_name(fit)}" for fit in fits]
-        several = f" for {sizings[0].workload.sequences:,} sequences together" if (sizings[0].workload.sequences or 1) > 1 else ""
+        count = sizings[0].workload.sequences or 1
+        several = f" for {count:,} sequences together" if count > 1 else " for one sequence"
         return self._cited(f"At most {', '.join(told[:-1])} and {told[-1]}{several}, by the bound of memory bandwidth", *(row for fit, bound in zip(fits, bounds, strict=True) if bound for row in (*bound.inputs, *self._rows_of(fit))))
 
     def _deployed(self, sizing: Sizing) -> Fit | None:

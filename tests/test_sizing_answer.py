@@ -185,7 +185,8 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
 @pytest.mark.parametrize(
     ("turns", "openings"),
     [
-        (("Mixtral 8x7B: g6e.12xlarge or p4d?",), ("g6e.12xlarge is enough, and the cheaper of the two: Mixtral-8x7B in bf16 needs 94.5 GB, 93.4 GB of it for the weights [1]. At most 129 tokens a second on g6e.12xlarge and 463 tokens a second on p4d.24xlarge, by the bound of memory bandwidth", "- g6e.12xlarge: fits", "- p4d.24xlarge: fits")),
+        (("Mixtral 8x7B: g6e.12xlarge or p4d?",), ("g6e.12xlarge is enough, and the cheaper of the two: Mixtral-8x7B in bf16 needs 94.5 GB, 93.4 GB of it for the weights [1]. At most 129 tokens a second on g6e.12xlarge and 463 tokens a second on p4d.24xlarge for one sequence, by the bound of memory bandwidth", "- g6e.12xlarge: fits", "- p4d.24xlarge: fits")),
+        (("Offline inference with Llama 3.1 405B for synthetic data, about 2B output tokens in total. p5, p5en or p4de? I have about 40k USD.",), ("2 × p4de.24xlarge is enough, and the cheapest of these: Llama-3.1-405B in bf16 needs 816 GB", "- 2 × p5.48xlarge", "- p5en.48xlarge", "- 2 × p4de.24xlarge")),
         (("Which of g6.xlarge and g5.xlarge for Mistral 7B with 8 users?",), ("Neither holds it", "- g6.xlarge: just does not fit", "- g5.xlarge: just does not fit", "Use g6e.xlarge", "In int8 it fits")),
         (("Our team serves Llama 3.1 8B: g5.xlarge, g6.xlarge or g6e?",), ("g6.xlarge is enough, and the cheapest of these", "- g5.xlarge: fits", "- g6.xlarge: fits", "- g6e.xlarge")),
         (("We have 2 g5.2xlarge for Mistral Small 24B, is that enough? We could quantise.",), ("No: Mistral-Small-24B-Base-2501 in bf16", "Weights", "Use ", "In int8 it fits, with 24.9 GB")),

@@ -378,7 +378,7 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("how many days does a 13b model need for 300B tokens on 64 A100s", {"tokens": 300e9}),
         ("fine-tune on 100,000,000 tokens", {"tokens": 1e8, "context": None}),
         ("what do 4 g5.xlarge cost for 36,000 seconds", {"hours": 10.0}),
-        ("30 seconds of audio, 2 s per page", {"hours": None}),
+        ("30 seconds of audio, 2 s per page, an hour of delay is fine", {"hours": None}),
         ("LoRA on q,k,v,o,gate,up,down", {"lora_targets": frozenset({"q", "k", "v", "o", "gate", "up", "down"})}),
         ("LoRA on the query and value projections", {"lora_targets": frozenset({"q", "v"})}),
         ("DoRA of rank 8 on q, v, and o", {"task": Task.LORA, "lora_rank": 8, "lora_targets": frozenset({"q", "v", "o"})}),

@@ -200,7 +200,9 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     claimed = _claimed(said)
     label, likely = _unmistaken(said, *_likeliest(alone, claimed))
     asked = asked_for(said, label, None, known)
-    if label == "affordable" and asked.names_model and not can_be_computed(label, asked):
+    work = asked.workload
+    endless = work.budget and not (work.hours or work.tokens) and work.task not in TRAINING
+    if label == "affordable" and asked.names_model and (endless or not can_be_computed(label, asked)):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
     computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
@@ -487,10 +489,12 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots = {("model" if k == "parameters" else k): (model if k == "parameters" else v) for k, v in slots.items()}
     if "tokens" in slots and "tokens_per_second" not in slots and slots.get("task", work.task) not in TRAINING and _TOKENS_A_DAY.search(said.text):
         slots["tokens_per_second"] = slots.pop("tokens") / 86400  # tokens per day are served, not trained on
-    elif label in ("training_time", "accelerators_for_time", "tokens_in_time") or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
+    elif slots.get("task") is Task.SERVE and "tokens" in slots and not slots.keys() & {"tokens_per_second", "mfu"} and label not in _OF_TRAINING:
+        del slots["tokens"]  # "offline inference, 2B output tokens in all"
+    elif label in _OF_TRAINING or "tokens" in slots or slots.keys() & {"zero_stage", "optimizer"}:
         task = slots.get("task", work.task)
         slots["task"] = (Task.FULL if slots.keys() & {"zero_stage", "optimizer"} else Task.PRETRAIN) if task not in TRAINING else task
-    if slots.get("task", work.task) in TRAINING and "load" in slots and label in ("training_time", "accelerators_for_time", "tokens_in_time"):
+    if slots.get("task", work.task) in TRAINING and "load" in slots and label in _OF_TRAINING:
         slots.setdefault("mfu", slots.pop("load"))  # "at 45 % utilisation"
     if slots.get("instance_type"):
         # "16 p4d.24xlarge (128 A100)" says the same twice.
@@ -543,6 +547,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     )  # fmt: skip
 
 
+_OF_TRAINING = frozenset({"training_time", "accelerators_for_time", "tokens_in_time"})
 _EITHER = re.compile(r"\b(?:or|vs\.?|versus|against|than|oder|ou)\b")
 
 

@@ -931,6 +931,10 @@ _RUNS = _compiled(rf"(?P<count>{_NUMBER})\s(?:[a-z-]+\s)?(?:runs|jobs|trainings|
 _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
+# Time that no machine runs: "an hour of delay is fine", "900 hours of audio".
+_NOT_RUN = re.compile(r"\s(?:of|more|extra) (?:the )?(?:delay|latency|wait\w*|lag|downtime|audio|speech|video|footage|recordings?|calls|music|talk)\b")
+
+
 # The term of a commitment is not a time that machines run.
 _COMMITMENT = _compiled(r"(?:1|3)[\s-]?(?:years?|yrs?|y)(?=[,\s-]+(?:\w+\s){0,2}(?:savings?|reserv\w+|commit\w*|ris?|plan|no upfront|all upfront|partial)\b)|(?<=reserved )(?:1|3)[\s-]?(?:years?|yrs?|y)(?!\w)")
 
@@ -976,7 +980,7 @@ def _take_duration(reading: Reading) -> None:
         once = not re.match(r"\d", match["number"]) and match["number"] not in _NUMBERS
         whole = re.search(r"full|whole|entire|last|next|all", match["number"]) or match["kind"] in ("full", "whole", "entire")
         apart = _APART.search(reading.text[: match.start()]) or re.match(r"\s(?:lang|long|of (?:it|that|this))\b", reading.text[match.end() :])
-        if periods and match["number"] in _ONE:
+        if (periods and match["number"] in _ONE) or _NOT_RUN.match(reading.text, match.end()):
             continue  # "for an hour, a day and a month" asks for three prices
         if once and not (whole or re.search(r"full|whole|entire", match.group()) or (always and hours_in(match["unit"]) > 1)) and not apart and not _FOR.match(match.group()):
             continue  # "per hour", "a month": a unit of price
