@@ -86,6 +86,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("smallest trn instance?", "and the biggest?"), ("trn2.48xlarge",), 4),
     (("price of g4dn.12xlarge", "and g5?"), ("g5.12xlarge", "$5.672"), 1),
     # Later turns that narrow a list, replace it or ask about it.
+    (("instances with Amazon's own AI chips under 1 dollar an hour",), ("inf1.xlarge", "$0.228", "inf1.2xlarge", "$0.362", "inf2.xlarge", "$0.7582"), 3),
     (("Which g6 and g6e sizes come with exactly one GPU? I'm writing a Karpenter NodePool and don't want the multi-GPU ones sneaking in.",), ("g6, 5 of 8 sizes", "g6e, 5 of 8 sizes"), 2),
     (("all instances with an L40S", "without the ones over 8 dollars", "and the same for the A10G"), ("g5.xlarge", "$1.006", "g5.16xlarge", "$4.096", "g5.12xlarge", "$5.672"), 6),
     (("list every instance with an H100", "drop the ones above 50 dollars an hour", "what does that one go for per hour?"), ("p5.4xlarge", "$6.88"), 1),

@@ -195,6 +195,7 @@ def wanted_first(question: str) -> int | None:
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others claim is not a condition
     (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
+    (rf"\b(?:aws|amazon)(?:['’]s)?[- ](?:own|designed|built|made|developed)(?: (?:ml|ai|deep learning))? (?={DEVICE}s?\b)", "aws "),
     (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (r"\b(?:an? |one )?(?:whole|full|entire|complete) (?=(?:gpu|card)s?\b)", "at least 1 "),
