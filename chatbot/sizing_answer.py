@@ -570,11 +570,9 @@ class _Answer:
             elif not (goal is Goal.MEMORY and self._asked.term):
                 yield f"{self._preferred(self._sizings[:4])} {self._paces(self._sizings[:4])}".strip()
             yield from (f"- {side}" for side in dict.fromkeys(sides))
-            if none_holds:
-                yield self._launch(sizing)
-                yield f"{self._change(sizing)} {self.assumed(sizing)}".strip()
-                return
-            yield self.assumed(sizing)
+            yield self._launch(sizing) if none_holds else ""
+            change = self._change(sizing) if sizing.named and not sizing.named.fits else ""
+            yield f"{change} {self.assumed(sizing)}".strip()
             return
         operations = self._operations(sizing)
         if goal is Goal.TIME and (hours := self._card_hours(sizing)):
@@ -652,7 +650,7 @@ class _Answer:
         name = str(sizings[holding[sides.index(best)]].workload.region) if regions else self._machine_name(best)
         others = [side for side in sides if side is not best]
         self._work.say(name)
-        if field_ == "usd_per_hour" and len(sides) < len(sizings):
+        if field_ in ("usd_per_hour", "usd_per_run") and len(sides) < len(sizings):
             return f"Only {name} will do." if not others else f"{name} is the cheapest that will do."
         if len({getattr(side.impact, field_) for side in sides}) == 1 or len(sides) < len(sizings):
             return ""
@@ -669,7 +667,7 @@ class _Answer:
 
     def _paces(self, sizings: Sequence[Sizing]) -> str:
         """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
-        placed = {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(self._asked.goals) and {s.workload.task for s in sizings} == {Task.SERVE}
+        placed = {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(self._asked.goals) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
         fits = [self._all_of(fit, s) for s in sizings if placed and (fit := self._deployed(s)) and fit.instance and fit.fits and fit.runs != "no"]
         bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
         if len({fit.name for fit in fits}) < max(2, len(sizings)) or not all(bounds):
@@ -1170,7 +1168,8 @@ class _Answer:
             what = f"With {smaller.workload.task}" if work.task in TRAINING else f"In {smaller.workload.weights}"
             if named and not named.fits and fit and fit.fits and fit.runs != "no" and fit.instances <= (work.instances or 1):
                 self._assume(smaller)
-                return self._cited(f"{what} it fits, with {self._sum(smaller.memory.terms)}", *smaller.model.rows)
+                holds = "it fits" if len(self._sizings) == 1 else f"{self._machine_name(fit)} holds it"
+                return self._cited(f"{what} {holds}, with {self._sum(smaller.memory.terms)}", *smaller.model.rows)
             if (not named or named.fits) and before and after and _price(after) < 0.8 * _price(before):
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."

@@ -932,7 +932,7 @@ _APART = re.compile(r"(?:^|[,:;(]|\b(?:now|then|and|say|is|of|all|same))\s*$")
 
 
 # Time that no machine runs: "an hour of delay is fine", "900 hours of audio".
-_NOT_RUN = re.compile(r"\s(?:of|more|extra) (?:the )?(?:delay|latency|wait\w*|lag|downtime|audio|speech|video|footage|recordings?|calls|music|talk)\b")
+_NOT_RUN = re.compile(r"\s(?:of|more|extra) (?:[^\W\d]+ ){0,2}?(?:delay|latency|wait\w*|lag|downtime|audio|speech|video|footage|recordings?|calls|music|talk)\b")
 
 
 # The term of a commitment is not a time that machines run.
