@@ -281,8 +281,9 @@ def _entries(reading: Reading) -> Iterator[Entry]:
     """
     text = reading.document.text
     is_quoted = is_fact_table(text) or front_matter(text)[0].get("searched") == "false"
+    searched = not (is_quoted or holds_answers(text))
     for chunk, context in reading.chunks:
-        entry = Entry(chunk, context, UNENCODED, not (is_quoted or holds_answers(text)))
+        entry = Entry(chunk, context, UNENCODED, searched)
         yield entry if is_quoted else replace(entry, digest=_digest(entry))
 
 

@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -119,6 +120,16 @@ def test_a_document_that_cannot_be_read_is_named_and_its_old_version_stays(docs:
     assert all(failure.reason for failure in done.failed)
     assert (done.unchanged, done.changed, done.removed) == (("docs/two.md",), (), ())
     assert texts(place) == {"docs/one.md": ONE, "docs/two.md": TWO}
+
+
+@folder_first
+def test_a_long_document_takes_no_more_time_per_character_than_a_short_one(docs: Path, place: Place) -> None:
+    (docs / "one.md").write_text("word " * 500_000)
+    began = time.process_time()
+
+    quick([docs], place)
+
+    assert time.process_time() - began < 10
 
 
 def test_a_source_that_cannot_be_reached_keeps_its_documents(docs: Path, place: Place) -> None:
