@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -93,8 +94,18 @@ def _serve_stdio(server: "Server[Any]") -> int:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(serve)
+    # An orderly end would wait for the thread that reads standard input, and so for another line or its end.
+    before = {number: signal.signal(number, _end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        anyio.run(serve)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return 0
+
+
+def _end(number: int, _: object) -> None:
+    os._exit(128 + number)
 
 
 def _check(options: argparse.Namespace, key: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -195,6 +196,26 @@ def test_only_the_protocol_is_on_standard_output(corpus_index: Path) -> None:
     assert answered[1]["serverInfo"]["name"] == "wattwise"
     assert "8 NVIDIA H100 GPUs" in answered[2]["content"][0]["text"]
     assert (process.returncode, rest, errors) == (0, "", "")
+
+
+@pytest.mark.evaluation
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_server_while_it_waits_for_input(corpus_index: Path, number: int, code: int) -> None:
+    command = [sys.executable, "-m", "chatbot", "mcp", "--index", str(corpus_index)]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(number)
+        try:
+            ended = process.wait(timeout=20)
+        finally:
+            process.kill()
+        assert (ended, process.stderr.read()) == (code, b"")
 
 
 def initialize(address: str, **headers: str | bytes) -> httpx.Response:
