@@ -8,6 +8,7 @@ from chatbot.answer import ReaderError, Turn
 
 LONGEST_QUESTION = 8_000
 LONGEST_WORD = 64
+MOST_TURNS = 50
 # Scripts without spaces between words: a run of their characters is not one long word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _LONG_WORD = re.compile(rf"([^\W{_UNSPACED}]{{{LONGEST_WORD}}})[^\W{_UNSPACED}]+")
@@ -46,8 +47,8 @@ def as_asked(question: str) -> str:
 
 
 def as_remembered(history: Sequence[Turn]) -> list[Turn]:
-    """Return earlier turns as they are read; long texts are cut."""
-    return [Turn(parenthesised(_cut(turn.question)), _cut(turn.answer)) for turn in history]
+    """Return the latest earlier turns as they are read, up to `MOST_TURNS`; long texts are cut."""
+    return [Turn(parenthesised(_cut(turn.question)), _cut(turn.answer)) for turn in history[-MOST_TURNS:]]
 
 
 def parenthesised(text: str) -> str:

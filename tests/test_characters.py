@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot import Answer, Chatbot, Citation, Passage, ReaderError, Turn, shown
-from chatbot.characters import LONGEST_QUESTION, LONGEST_WORD, as_asked, as_remembered
+from chatbot.characters import LONGEST_QUESTION, LONGEST_WORD, MOST_TURNS, as_asked, as_remembered
 from chatbot.render import as_json, as_text
 from ingest import Chunk, Document, Source
 
@@ -59,6 +59,11 @@ def test_a_question_that_is_too_long_is_refused_with_the_limit() -> None:
 def test_earlier_turns_are_cut() -> None:
     (turn,) = as_remembered([Turn("a" * 100, "It is [1]. " * 2_000)])
     assert turn == Turn("a" * LONGEST_WORD, ("It is [1]. " * 2_000)[:LONGEST_QUESTION])
+
+
+def test_only_the_latest_turns_are_read() -> None:
+    turns = [Turn(f"Question {number}?", f"Answer {number}.") for number in range(10 * MOST_TURNS)]
+    assert as_remembered(turns) == turns[-MOST_TURNS:]
 
 
 def test_a_question_with_characters_that_do_not_show_is_answered_as_without(bot: Chatbot) -> None:
