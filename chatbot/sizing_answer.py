@@ -339,7 +339,11 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal in _OF_MACHINES and not given.tokens and (asked.goal in _OF_POWER or not given.tokens_per_second):
         return _of_machines(asked, working)
     asked = _solved(_meant(asked, working.said[0].rpartition("\n")[2].lower()), facts)
+    if asked.goal is Goal.COUNT and not asked.others:
+        asked = replace(asked, workload=replace(asked.workload, instances=None))  # "are 2 nodes enough or do we need 4?"
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
+    if asked.others and {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(asked.goals):
+        works = [_as_sold(_enough(w, facts), facts) for w in works]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
@@ -538,6 +542,27 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
     return workload
 
 
+def _fewest(sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
+    """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
+    assert named.accelerator
+    most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+    # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
+    counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
+    machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.accelerator.name) for n in counts)
+    placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
+    return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
+
+
+def _enough(workload: Workload, facts: Facts) -> Workload:
+    """As many of an accelerator that is named without a number as hold the model."""
+    if workload.accelerators or workload.instance_type or not workload.accelerator:
+        return workload
+    sizing = size(workload, facts)
+    named = sizing.named
+    found = _fewest(sizing, named) if named and named.accelerator and not named.fits else None
+    return replace(workload, accelerators=found[0]) if found else workload
+
+
 # --- the answer ---------------------------------------------------------------------------------------------------------
 
 
@@ -638,7 +663,7 @@ class _Answer:
             field_ = "decode_tokens_per_second"
         elif all(fit and self._per_token(fit) for fit in fits):
             field_ = "usd_per_million_tokens"
-        elif all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
+        elif (self._asked.workload.tokens or not goals & {Goal.FITS, Goal.CHOICE}) and all(fit and fit.impact and fit.impact.usd_per_run is not None for fit in fits):
             field_ = "usd_per_run"  # a dearer machine may finish so much sooner that its run costs less
         regions = len({s.workload.region for s in sizings}) > 1
         holding = [n for n, fit in enumerate(fits) if fit and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
@@ -668,14 +693,15 @@ class _Answer:
     def _paces(self, sizings: Sequence[Sizing]) -> str:
         """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
         placed = {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(self._asked.goals) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
-        fits = [self._all_of(fit, s) for s in sizings if placed and (fit := self._deployed(s)) and fit.instance and fit.fits and fit.runs != "no"]
+        told = [(s, s.named if s.named and s.named.accelerator and not s.named.instance else self._deployed(s)) for s in sizings if placed]
+        fits = [self._all_of(fit, s) if fit.instance else fit for s, fit in told if fit and fit.fits and fit.runs != "no"]
         bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
-        if len({fit.name for fit in fits}) < max(2, len(sizings)) or not all(bounds):
+        if len({self._machine_name(fit) for fit in fits}) < max(2, len(sizings)) or not all(bounds):
             return ""
-        told = [f"{self._figure(fit, 'decode_tokens_per_second')} tokens a second on {self._machine_name(fit)}" for fit in fits]
+        paces = [f"{self._figure(fit, 'decode_tokens_per_second')} tokens a second on {self._machine_name(fit)}" for fit in fits]
         count = sizings[0].workload.sequences or 1
         several = f" for {count:,} sequences together" if count > 1 else " for one sequence"
-        return self._cited(f"At most {', '.join(told[:-1])} and {told[-1]}{several}, by the bound of memory bandwidth", *(row for fit, bound in zip(fits, bounds, strict=True) if bound for row in (*bound.inputs, *self._rows_of(fit))))
+        return self._cited(f"At most {', '.join(paces[:-1])} and {paces[-1]}{several}, by the bound of memory bandwidth", *(row for fit, bound in zip(fits, bounds, strict=True) if bound for row in (*bound.inputs, *self._rows_of(fit))))
 
     def _deployed(self, sizing: Sizing) -> Fit | None:
         """Return the fit that deployment figures are about: the hardware named, as it is, or the best for what is asked."""
@@ -787,7 +813,7 @@ class _Answer:
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
             like, name = [f for f in sizing.fits if f.accelerator == named.accelerator], short(named.accelerator.name)
-            most, found = max((f.devices for f in like), default=1), self._fewest(sizing, named)
+            most, found = max((f.devices for f in like), default=1), _fewest(sizing, named)
             if found:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
@@ -803,16 +829,6 @@ class _Answer:
         if not fit.fits:
             return f"No number of {fit.name} that was considered holds it: {self._against(sizing, fit)}."
         return f"At least {what}: {self._against(sizing, fit)}."
-
-    def _fewest(self, sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
-        """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
-        assert named.accelerator
-        most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
-        # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
-        counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
-        machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.accelerator.name) for n in counts)
-        placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
-        return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
 
     def _per_rank(self, sizing: Sizing, ranks: int) -> str:
         """State how much model state each of several accelerators holds when ZeRO shards it."""
@@ -833,7 +849,7 @@ class _Answer:
             answer = "By its memory, yes"
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
-        if fit.accelerator and not fit.instance and not fit.fits and (fewest := self._fewest(sizing, fit)):
+        if fit.accelerator and not fit.instance and not fit.fits and (fewest := _fewest(sizing, fit)):
             sold = next((f for f in (sizing.named_cheapest,) if f and abs(f.usable_bytes / fit.usable_bytes - 1) < 0.01), None)
             count = f"; {fewest[0]} of them hold it{f', as in {self._machine_name(sold)}' if sold else ''}"
             self._work.say(count)

@@ -509,6 +509,9 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if slots.get("task") in _TRAINING and "weights" not in slots and work.weights in _QUANTISED:
         cleared |= {"weights", "cache"}
     first = replace(work, **{slot: _EMPTY[slot] for slot in cleared}, **slots)
+    if first.names_model and first.task in TRAINING and len(first.families) == 1 and (first.instances or 1) > 1:
+        (family,) = first.families
+        first = replace(first, instance_type=_largest(family, known), families=frozenset())  # "2 nodes of p5"
     machines = next((slot for slot in ("instance_type", "accelerator") if said.several.get(slot)), None)
     sizes = said.several.get("parameters")
     if machines and sizes:
@@ -528,7 +531,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
         several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
-    if before and not others and label == "fits" and not cleared and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}):
+    if before and not others and label in ("fits", "cheapest") and not cleared and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}):
         others = tuple(replace(other, **{slot: value for slot, value in slots.items() if slot in _EMPTY}) for other in before.asked.others)
     elif before and not others and label in _COMPARABLE:
         if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
@@ -560,6 +563,11 @@ def _option(changes: Mapping[str, Any], *, placed: bool) -> dict[str, Any]:
     if changes.get("families") and "instance_type" in changes:
         return {slot: value for slot, value in changes.items() if slot != "families"} | ({"families": changes["families"], "instance_type": None} if placed else {})
     return dict(changes)
+
+
+def _largest(family: str, known: Known) -> str | None:
+    """The largest type of a family that is no bare metal; None if it has none."""
+    return next((name for name in reversed(sizes_of(known).get(family, ())) if "metal" not in name), None)
 
 
 def _next_size(name: str, steps: int, known: Known) -> str | None:
