@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?![\w.-]*\d)")
+# What is looked through for a digit is bounded: dashes and dots may go on for a whole conversation.
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?![\w.-]{0,64}\d)")
 # A question counts as another language if at least this many of its words, and this share, are of that language, and if
 # they outnumber the English ones.
 _LEAST = 2

@@ -1,6 +1,7 @@
 """Questions in other languages, translated word by word into English."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,12 @@ def test_letters_with_accents_are_known_without_them() -> None:
 @pytest.mark.parametrize("asked", ["", "p5 vs trn1?", "Is de facto per-second billing in us-east-1 on?", "reserved instances - savings?", "what does n stand for in trn1n", "p4d vs p4de, 30b finetune"])
 def test_a_question_in_english_stays_as_it_is(asked: str) -> None:
     assert in_english(asked) == asked
+
+
+def test_dashes_and_dots_of_a_whole_conversation_are_read_at_once() -> None:
+    began = time.perf_counter()
+    assert in_english("a.b-" * 20_000) == "a.b-" * 20_000
+    assert time.perf_counter() - began < 5
 
 
 def test_hardly_an_english_question_of_the_suite_is_taken_for_another_language() -> None:
