@@ -78,7 +78,8 @@ class Query:
     def core(self) -> str:
         """The question without sentences about the answer or the sources alone: "do they differ?", "please explain"."""
         spans = [self.standalone[start:end] for start, end in sentences(self.standalone)]
-        kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _POLITE.match(s)]
+        asks = any(s.endswith("?") for s in spans)
+        kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _is_polite(s, asks=asks)]
         return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
 
     @cached_property
@@ -121,6 +122,11 @@ class Query:
     def asks_number(self) -> bool:
         """Whether the answer is a quantity."""
         return asks_quantity(self.asking)
+
+
+def _is_polite(sentence: str, *, asks: bool) -> bool:
+    """Whether a sentence asks for nothing by itself. "Explain batching." does, unless another sentence is the question."""
+    return bool(_POLITE.match(sentence)) and not sentence.endswith("?") and (asks or len(content_words(sentence)) < 2)
 
 
 def asking(text: str) -> str:

@@ -4,6 +4,7 @@ import pytest
 
 from chatbot.answer import Turn
 from chatbot.followup import condense
+from chatbot.query import Query
 
 SIZES = {
     "trn1": ["trn1.2xlarge", "trn1.32xlarge"],
@@ -223,3 +224,16 @@ def test_a_question_without_history_is_left_as_it_is() -> None:
 def test_a_very_long_text_is_no_follow_up_and_costs_no_time(text: str) -> None:
     assert completed(text, L4) == text
     assert completed("and its memory?", L4, Turn(text, "The sources do not say."))
+
+
+@pytest.mark.parametrize(
+    ("question", "core"),
+    [
+        ("What is Trainium? Please explain.", "What is Trainium?"),
+        ("Hi there. We train on P4d.", "We train on P4d."),
+        ("We train on P4d. Explain gradient checkpointing.", "We train on P4d. Explain gradient checkpointing."),
+        ("We train on P4d. Just which instance is cheapest?", "We train on P4d. Just which instance is cheapest?"),
+    ],
+)
+def test_what_is_asked_politely_is_still_asked(question: str, core: str) -> None:
+    assert Query(question, question).core == core
