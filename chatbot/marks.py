@@ -10,12 +10,14 @@ from chatbot.words import content_words
 _MARKS = re.compile(r"(?<!\s)\s*+((?:\[\s*\d[\d\s,;–-]*\]\s*)+)")
 _BEHIND_MARKS = re.compile(r"(?<=\d\][.!?])\s+(?=[a-z])")
 _LEADING = re.compile(r"(?:\[\s*\d[\d\s,;–-]*\]\s*)+\.?")
-# Other ways to cite a passage: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²", and "(2)" after a word.
+# Other ways to cite a passage: "[^2]", "[[2]]", "[Passage 2]", "<sup>2</sup>", "(source 2)", "²" (but not in "10²⁴"), and "(2)"
+# after a word.
 _WORD = r"(?:passages?|sources?|docs?|documents?|refs?|references?|keys?|citations?|cf\.?|see)"
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|-|–|&|and)\s*\d{1,3})*"
 _OTHER_DRESS = re.compile(
     rf"\[\[\s*(?P<double>{_NUMBERS})\s*\]\]|\[\s*(?:\^|†|{_WORD}\s*[:#]?\s*\[?)\s*(?P<named>{_NUMBERS})\s*\]?\]|<sup>\s*\[?(?P<raised>{_NUMBERS})\]?\s*</sup>"
-    rf"|\(\s*{_WORD}\s*[:#]?\s*\[?(?P<told>{_NUMBERS})\]?\s*\)|(?<=[\w.%)\"”]) ?(?P<superscript>[⁰¹²³⁴-⁹]{{1,2}})(?=[\s.,;]|$)(?<!(?:CO|km|cm|mm|.m)[²³])",
+    rf"|\(\s*{_WORD}\s*[:#]?\s*\[?(?P<told>{_NUMBERS})\]?\s*\)"
+    rf"|(?<=[\w.%)\"”])(?<![⁰¹²³⁴-⁹])(?<!(?<![\w.,])10) ?(?P<superscript>[⁰¹²³⁴-⁹]{{1,2}})(?=[\s.,;]|$)(?<!(?:CO|km|cm|mm|.m)[²³])",
     re.IGNORECASE,
 )
 _ROUND = re.compile(r"(?<=[\w.%]) ?\((?P<number>\d{1,2}(?:, ?\d{1,2})*)\)(?=\s*(?:[.,;:]|$|[A-Z(]))")

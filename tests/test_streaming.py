@@ -8,7 +8,7 @@ from chatbot.answer import REFUSAL, Passage
 from chatbot.citations import Verified, whole
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import LONGEST, Transcript
-from chatbot.marks import marked_numbers
+from chatbot.marks import in_brackets, marked_numbers
 from ingest import Chunk, Document, Source
 
 TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.
@@ -127,6 +127,11 @@ def test_lists_keep_their_depth() -> None:
 @pytest.mark.parametrize("key", ["[2]", "[[2]]", "[^2]", "[Passage 2]", "[source: 2]", "<sup>2</sup>", "(source 2)", "(2)", "²", "[2, 9]"])
 def test_a_key_is_understood_in_any_dress(key: str) -> None:
     assert shown(f"The L4 draws 72 W {key}.") == "The L4 draws 72 W [1]."
+
+
+@pytest.mark.parametrize("power", ["10²⁴ FLOP", "6.3×10²⁴ FLOP", "(10⁶ tokens)", "about 10² users"])
+def test_a_power_of_ten_is_no_key(power: str) -> None:
+    assert in_brackets(power, 4) == power
 
 
 def test_sentences_without_a_key_lean_on_the_end_of_their_paragraph_or_on_all_there_is() -> None:
