@@ -50,7 +50,8 @@ def read_rows(document: Document) -> Iterator[Row]:
         start = table.start("rows")
         for line in table["rows"].splitlines() if _PROVENANCE & set(header) else ():
             cells = dict(zip(header, _cells(line), strict=False))
-            yield Row(document.id, start, start + len(line), line, cells)
+            if cells[header[0]]:  # a row without a name is about nothing that a question could name
+                yield Row(document.id, start, start + len(line), line, cells)
             start += len(line) + 1
 
 
@@ -64,4 +65,4 @@ def load_tables(folder: Path) -> Iterator[Document]:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(line.strip().strip("|"))]
+    return [cell.strip().replace("\\|", "|") for cell in _CELL.split(line.strip().removeprefix("|").removesuffix("|"))]

@@ -40,12 +40,13 @@ def document(text: str) -> Document:
 
 
 def test_a_fact_table_names_things_and_says_where_each_row_is_from() -> None:
-    table = "| Model | Layers | Source |\n| --- | --- | --- |\n| a | 2 | here |\n| b \\| c | 4 | there |\n"
+    table = "| Model | Layers | Source |\n| --- | --- | --- |\n| a | 2 | here |\n| b \\| c | 4 | there |\n|| 8 | nowhere |\n| c |||\n"
     assert is_fact_table(table)
     rows = list(read_rows(document(table)))
     assert [row.cells for row in rows] == [
         {"Model": "a", "Layers": "2", "Source": "here"},
         {"Model": "b | c", "Layers": "4", "Source": "there"},
+        {"Model": "c", "Layers": "", "Source": ""},
     ]
     assert all(table[row.start : row.end] == row.text for row in rows)
 
