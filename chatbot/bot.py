@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -62,8 +61,6 @@ if TYPE_CHECKING:
     from chatbot.llm.waiting import Patience
     from chatbot.messages import Asked
 
-# The label left at the start of a text when the recommendation before it did not pass verification.
-_LABEL = re.compile(r"\A(?:Alternatives|Caveat): ")
 Stage = Literal["searching", "reading", "checking"]
 
 
@@ -312,7 +309,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if kind == "refusal":
         yield from _offline_answer(query, *_refusal(query, passages, index, near), verified, Draft("", ()))
     else:
-        yield from _offline_answer(query, _LABEL.sub("", verified.text), passages, verified, draft)
+        yield from _offline_answer(query, verified.text, passages, verified, draft)
 
 
 def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:

@@ -225,3 +225,11 @@ def test_a_period_of_a_price_is_a_word(tmp_path: Path) -> None:
     bot = Chatbot.open(tmp_path / "index")
     assert bot.ask("How many dollars does a Zephyr X1 cost?").text == "Today a Zephyr X1 costs 500 dollars [1]."
     assert bot.ask("How many dollars does a Zephyr X1 cost per day?").refused
+
+
+def test_the_text_says_what_its_statements_say(tmp_path: Path) -> None:
+    (tmp_path / "zephyr.md").write_text("# The Zephyr X1 card\n\nCaveat: the Zephyr X1 runs only models that its compiler knows.\n")
+    sync([tmp_path / "zephyr.md"], tmp_path / "index", encoder="none")
+    answer = Chatbot.open(tmp_path / "index").ask("Which models does the Zephyr X1 run?")
+    assert answer.text == "Caveat: the Zephyr X1 runs only models that its compiler knows [1]."
+    assert [statement.text for statement in answer.statements] == [answer.text.replace(" [1]", "")]
