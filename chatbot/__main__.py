@@ -1,6 +1,7 @@
 """The command line: `wattwise ask`, `chat` and `status`. All other commands have modules of their own (`_ELSEWHERE`)."""
 
 import argparse
+import errno
 import json
 import logging
 import os
@@ -30,6 +31,8 @@ _ELSEWHERE = {
     "serve": ("chatbot.serve.__main__", "answer other programs over HTTP, as OpenAI's API does"),
     "mcp": ("chatbot.mcp_server", "offer the tools of an MCP server"),
 }
+# What the system says where no more can be written, for example on a full disk.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNEXPECTED = "Something went wrong inside wattwise. Run the same command with WATTWISE_LOG=debug for the details."
 
 
@@ -37,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. The exit code is 0, 1 (failed), 2 (wrong usage) or 130 (Ctrl-C)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     os.umask(0o077)  # only the user who runs a command may read what it writes
+    _open_closed_streams()
     # The matrices are small: a second BLAS thread waits longer than it works and takes CPU time from other processes.
     # NumPy is imported after this.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -55,16 +59,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (CorpusError, ReaderError) as error:
         print(error, file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        # The reader of the output has closed the pipe. Without this redirection Python reports another error at exit.
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError) and error.errno not in _FULL:
+            return _unexpected()
+        # Without this redirection Python reports another error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        if isinstance(error, BrokenPipeError):  # the reader of the output has closed the pipe
+            return 0
+        print(f"Not all could be written ({error.strerror}): make room, or write to another place.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     except Exception:
-        logging.getLogger("wattwise").debug("unexpected", exc_info=True)
-        print(_UNEXPECTED, file=sys.stderr)
-        return 1
+        return _unexpected()
+
+
+def _unexpected() -> int:
+    logging.getLogger("wattwise").debug("unexpected", exc_info=True)
+    print(_UNEXPECTED, file=sys.stderr)
+    return 1
+
+
+def _open_closed_streams() -> None:
+    """Give standard streams that the caller has closed the null device, so that no file of ours takes their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 @contextmanager

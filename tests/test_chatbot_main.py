@@ -70,6 +70,27 @@ def test_an_empty_variable_is_unset_and_bytes_that_do_not_decode_are_left_out(co
     assert json.loads(asked.stdout)["question"] == "Is Trainium for caf inference?"
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        pytest.param(
+            "ask hello >/dev/full",
+            1,
+            "Not all could be written (No space left on device): make room, or write to another place.\n",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full"),
+        ),
+        ("ask hello >&-", 0, ""),
+        ("ask hello <&- >/dev/null", 0, ""),
+        ("ask - <&-", 1, "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?\n"),
+        ("ask --batch - <&-", 0, ""),
+    ],
+)
+def test_a_closed_stream_is_empty_and_a_full_one_is_named(corpus_index: Path, command: str, code: int, said: str) -> None:
+    script = f'"$0" -m chatbot {command}'
+    asked = subprocess.run(["sh", "-c", script, sys.executable], env={**os.environ, "WATTWISE_INDEX": str(corpus_index)}, capture_output=True, text=True)
+    assert (asked.returncode, asked.stdout, asked.stderr) == (code, "", said)
+
+
 def test_chat_remembers_what_was_asked(
     corpus_index: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
