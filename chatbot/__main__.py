@@ -213,14 +213,14 @@ def _turns(line: bytes) -> tuple[Any, list[str]]:
     """Return the id and the questions of a batch line; no questions if the line is malformed."""
     try:
         item = json.loads(line)
+        identity = item.get("id") if isinstance(item, dict) else None
+        json.dumps(identity, allow_nan=False)  # Python reads NaN and 1e999, but no JSON can hold what it reads
     except (ValueError, RecursionError):
         return None, []
-    if not isinstance(item, dict):
-        return None, []
-    turns = item.get("turns")
+    turns = item.get("turns") if isinstance(item, dict) else None
     if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
         turns = []
-    return item.get("id"), turns
+    return identity, turns
 
 
 def _last_answer(bot: "Chatbot", turns: Sequence[str]) -> Any:

@@ -70,6 +70,14 @@ def test_an_empty_variable_is_unset_and_bytes_that_do_not_decode_are_left_out(co
     assert json.loads(asked.stdout)["question"] == "Is Trainium for caf inference?"
 
 
+def test_an_id_that_json_cannot_hold_is_no_id(corpus_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(f'{{"id": {said}, "turns": ["hello"]}}\n' for said in ("NaN", "1e999", "[-Infinity]", "1.5")))
+    _, out, _ = run(capsys, "ask", "--batch", str(file), "--index", str(corpus_index))
+    answers = [json.loads(line, parse_constant=pytest.fail) for line in out.splitlines()]
+    assert [(a["id"], "error" in a) for a in answers] == [(None, True), (None, True), (None, True), (1.5, False)]
+
+
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
