@@ -41,6 +41,8 @@ class Limits:
             )
 
 
+# How often a wait checks, in seconds, whether the answer is still wanted.
+LOOKS_UP = 0.1
 # The limit on wall-clock time, in multiples of the limit on CPU time.
 _WAITING = 12
 
@@ -78,6 +80,14 @@ def check() -> None:
         raise OutOfTime(
             f"The question takes longer than {deadline.seconds:g} seconds. Ask something shorter, or set WATTWISE_DEADLINE to more."
         )
+
+
+def sleep(seconds: float) -> None:
+    """Wait; raise what `check` raises soon after the work must end."""
+    ends = time.monotonic() + seconds
+    while (left := ends - time.monotonic()) > 0:
+        check()
+        time.sleep(min(left, LOOKS_UP))
 
 
 def apart(steps: Iterator[T]) -> Iterator[T]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Cancelled, Chatbot, ReaderError
-from chatbot.deadline import Limits, OutOfTime, apart, begin, check
+from chatbot.deadline import Limits, OutOfTime, apart, begin, check, sleep
 from chatbot.llm.scripted import ScriptedChatModel
 from ingest import sync
 from tests.marks import one_of
@@ -31,6 +31,17 @@ class Visitor:
 
 def test_without_a_deadline_nothing_ends() -> None:
     check()
+
+
+def test_a_wait_ends_soon_after_nobody_waits_for_the_answer() -> None:
+    def steps() -> Iterator[None]:
+        begin(60, Visitor(2).has_left)
+        yield sleep(60)
+
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        next(apart(steps()))
+    assert time.monotonic() - began < 30
 
 
 def test_a_deadline_that_begins_in_a_stream_binds_nobody_else() -> None:

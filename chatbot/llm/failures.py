@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 
+from chatbot import deadline
+
 
 class Kind(StrEnum):
     """The kinds of failure."""
@@ -67,7 +69,7 @@ class Clock:
     """The clock of the retries, replaced in tests. `jitter` gives a number from 0 to 1."""
 
     now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], None] = deadline.sleep
     jitter: Callable[[], float] = random.random
 
 

@@ -285,7 +285,6 @@ class LanguageReader:
             if wait is None or (throttled and not self._waiting.acquire(blocking=False)):
                 raise self._conclusion(failure)
             try:
-                check()
                 self._clock.sleep(wait)
             finally:
                 if throttled:

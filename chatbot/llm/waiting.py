@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from langchain_core.runnables import Runnable
 
-from chatbot.deadline import check
+from chatbot.deadline import LOOKS_UP, check
 from chatbot.llm.failures import Clock
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 T = TypeVar("T")
-# How often a wait checks, in seconds, whether the answer is still wanted.
-_LOOKS_UP = 0.1
 
 
 @dataclass
@@ -61,7 +59,7 @@ class Patience:
             while (left := since + limit - time.monotonic()) > 0:
                 check()
                 try:
-                    return arrived.get(timeout=min(left, _LOOKS_UP))
+                    return arrived.get(timeout=min(left, LOOKS_UP))
                 except Empty:
                     continue
             raise TimeoutError
