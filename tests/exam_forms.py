@@ -184,6 +184,11 @@ OBJECTS: dict[str, Callable[[ExamQuestion], dict[str, Any]]] = {
         "choices": q.options,
         "target": list(q.letters),
     },
+    "an Inspect conversation in parts": lambda q: {
+        "input": [{"role": "user", "content": [{"type": "text", "text": q.text}, {"type": "image", "image": "chart.png"}]}],
+        "choices": q.options,
+        "target": list(q.letters),
+    },
 }
 
 # Name of the format -> (file name, writer).

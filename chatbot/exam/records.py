@@ -171,9 +171,9 @@ def _answers(
 
 
 def _text(value: object) -> str:
-    """Return the question text; of a conversation, as in Inspect samples, the user's messages."""
+    """Return the question text; of a conversation, as in Inspect samples, the user's messages, which may be in parts."""
     if isinstance(value, list):
-        said = [_string(m.get("content")) for m in value if isinstance(m, Mapping) and m.get("role", "user") == "user"]
+        said = [_text(_first(m, ("content", "text"))) for m in value if isinstance(m, Mapping) and m.get("role", "user") == "user"]
         return "\n\n".join(filter(None, said))
     return _string(value)
 
