@@ -74,6 +74,14 @@ def test_a_report_is_kept_and_the_same_run_is_not_asked_again(
     assert json.loads(first) == json.loads((tmp_path / "report" / "summary.json").read_text())
 
 
+def test_the_first_questions_do_not_replace_a_report_of_more(exam: Path, corpus_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "report"
+    asked = [run(capsys, corpus_index, exam, "--report", folder, "--no-baselines", *more) for more in ((), ("--limit", 1), ("--limit", 1, "--fresh"), ("--limit", 2))]
+    told = f"The report is {folder / 'report.html'}."
+    refused = f"{folder} holds 3 results, and --limit 1 would replace them: give --report another folder, or add --fresh."
+    assert [(code, err.splitlines()[-1]) for code, _, err in asked] == [(0, told), (1, refused), (0, told), (0, told)]
+
+
 def test_a_floor_decides_the_exit_code(exam: Path, corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, corpus_index, exam, "--min-accuracy", 0.6, "--no-baselines")[0] == 0
     code, _, err = run(capsys, corpus_index, exam, "--min-accuracy", 0.7, "--no-baselines")

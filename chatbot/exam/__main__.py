@@ -88,6 +88,8 @@ def _examine(options: argparse.Namespace) -> int:
     if options.only_failing:
         questions = _failing(questions, options.baseline or options.report)
         folder = folder / ONLY_FAILING if folder else None
+    if folder and options.limit and not options.fresh:
+        _spare(folder, options.limit)
     bot = Chatbot.open(options.index, model=options.model)
     questions = replace(questions, questions=answerable(questions, bot.index)[: options.limit])
     report = _report(bot, questions, folder, options)
@@ -128,6 +130,14 @@ def _settings(environment: Mapping[str, str]) -> dict[str, str]:
     ours = {name: value for name, value in environment.items() if name.startswith("WATTWISE_")}
     apart = ("WATTWISE_INDEX", "WATTWISE_MODEL", "WATTWISE_LOG", "WATTWISE_SEEDS", "WATTWISE_SLACK_", "WATTWISE_APP_")
     return {n: v for n, v in ours.items() if not n.startswith(apart) and not any(s in n.upper() for s in _SECRET)}
+
+
+def _spare(folder: Path, limit: int) -> None:
+    """Raise ReaderError if the folder holds more results than a run of the first questions would leave there."""
+    file = folder / FILE_NAME
+    held = len(file.read_bytes().splitlines()) if file.is_file() else 0
+    if held > limit:
+        raise ReaderError(f"{folder} holds {held} results, and --limit {limit} would replace them: give --report another folder, or add --fresh.")
 
 
 def _failing(questions: QuestionSet, before: Path) -> QuestionSet:
