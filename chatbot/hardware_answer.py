@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.draft import Draft
 from chatbot.sizing import Facts, Figure, Impact, Workload
-from chatbot.sizing.completion import check_region
+from chatbot.sizing.completion import check_numbers, check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance, short
 from chatbot.sizing.given import read_given
@@ -58,6 +58,8 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
     works, goals = (asked.workload, *asked.others), set(asked.goals)
+    for work in works:
+        check_numbers(work)
     facts = working.tables.facts
     differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:

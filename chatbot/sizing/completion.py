@@ -31,7 +31,7 @@ def complete(given: Workload, facts: Facts) -> tuple[Workload, Architecture, tup
 
     Raise ReaderError for a workload that is impossible.
     """
-    _check_numbers(given)
+    check_numbers(given)
     task, assumptions = given.task or Task.SERVE, [] if given.task else ["serving"]
     row = find_model(given.model, facts) if given.model else None
     model, assumed_shape = _architecture(row, given)
@@ -136,7 +136,7 @@ def _short(row: Model) -> str:
     return row.name.rpartition("/")[2]
 
 
-def _check_numbers(given: Workload) -> None:
+def check_numbers(given: Workload) -> None:
     """Raise ReaderError for numbers that no model, machine or budget can have."""
     for slot, least, remedy in _LEAST:
         value = getattr(given, slot)

@@ -334,7 +334,7 @@ def _take_types(reading: Reading) -> None:
     if there:
         first, *others = there
         reading.slots["instance_type"] = first
-        if there[first]:
+        if there[first] is not None:
             reading.slots["instances"] = there[first]
         reading.several["instance_type"] = [{"instance_type": name, "instances": there[name]} for name in others]
     reading.unknown = next((name for name in types if name not in reading.known.types), None)
@@ -882,7 +882,8 @@ def _take_memory(reading: Reading) -> None:
             sizes += [_gigabytes(match["gb"], match["unit"])] if match["kind"] is not None or not sizes else []
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
     reading.fill("accelerator_memory_gb", sizes[:1] if "accelerators" in reading.slots else sizes)
-    reading.fill("accelerators", [int(_value(m["count"])) + bool(m["more"]) for m in reading.take(_COUNTED)])
+    # "We have 0 GPUs today" says nothing about the machine that is asked about.
+    reading.fill("accelerators", [n for m in reading.take(_COUNTED) if (n := int(_value(m["count"])) + bool(m["more"]))])
     for match in reading.take(_NODES):
         reading.fill("of_them" if match["them"] else "instances", [int(_value(match["count"]))])
     if len(reading.text.split()) <= 7:
