@@ -38,6 +38,11 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("GPU instance for $1.20 an hour or less with 24 GB",), ("g6.xlarge", "$0.8048", "g6.2xlarge", "$0.9776", "g5.xlarge", "$1.006"), 3),
     # An AMD instance has a processor of AMD.
     (("cheapest AMD instance with 32 GB RAM",), ("r5a.xlarge", "$0.226", "r6a.xlarge", "$0.2268"), 4),
+    # A later place in an order, with the rows before it.
+    (("What is the second cheapest instance with 80 GB of GPU memory?",), ("Second cheapest: g7e.4xlarge", "$3.99816", "- g7e.2xlarge", "$3.36312"), 2),
+    (("3rd largest g5?",), ("Third largest: g5.16xlarge", "- g5.48xlarge", "- g5.24xlarge"), 3),
+    (("what's the second-cheapest g5?", "how much memory does it have?"), ("g5.2xlarge has",), 1),
+    (("what's the cheapest g5?", "and the second cheapest?"), ("Second cheapest: g5.2xlarge", "$1.212", "- g5.xlarge"), 2),
     # Several names are excluded, and the condition after them is one on the list.
     (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
     (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),

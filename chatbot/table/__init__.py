@@ -17,7 +17,7 @@ from chatbot.scoring import Scored
 from chatbot.searching import is_background
 from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, TYPE, Column
 from chatbot.table.entities import ask_region, excludes_region
-from chatbot.table.filters import Request, columns_in, wanted_first
+from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import NOUNS, describe, subject
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
@@ -202,13 +202,13 @@ _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most ex
 
 
 def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequence[Row], writing: Writing, *, first: int | None) -> None:
-    """Write the first row of an order, and the next ones for comparison.
+    """Write the first row of an order and the next ones for comparison, or the row at a later place and those before it.
 
-    By price, or if several families are named, only one row of each family counts, unless the `first` few are asked
-    for.
+    By price, or if several families are named, only one row of each family counts, unless the `first` few or a later
+    place are asked for.
     """
     place = sort_key(request)
-    if not first and (len(request.families) > 1 or by == "price"):
+    if not first and request.place == 1 and (len(request.families) > 1 or by == "price"):
         rows = sorted({row.family: row for row in reversed(rows)}.values(), key=place)
     if by == "size":  # of equally large ones, the cheapest first
         rows = sorted(rows, key=lambda row: (place(row)[:3], row.number("price") or math.inf))
@@ -217,7 +217,11 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
     tied = sum(other == places[0] for other in places)
     superlative = f"Cheapest per {_UNIT_OF[request.per]}" if request.per else _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
     opening = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
-    for number, row in enumerate(rows[: min(first, SHOWN) if first else max(1 + _FOLLOWERS, min(tied, SHOWN))]):
+    shown = rows[: min(first, SHOWN) if first else max(1 + _FOLLOWERS, min(tied, SHOWN))]
+    if 1 < request.place <= len(rows):
+        ordinal = ORDINALS[request.place - 1].capitalize() if request.place <= len(ORDINALS) else f"{request.place}th"
+        superlative, shown, opening = f"{ordinal} {superlative[0].lower()}{superlative[1:]}", [rows[request.place - 1], *rows[: request.place - 1]], ""
+    for number, row in enumerate(shown):
         told = _with_summary(columns_of(request), row) if by == "size" else columns_of(request)
         if by == "price" and row.number("accelerators") and row.says("architecture") == "arm64" and "architecture" not in told:
             told.append("architecture")

@@ -47,7 +47,7 @@ class Request:
     says that the question looks for instance types, not for facts about them. `compared` measures the rows by that of
     another type. `without` are families and accelerators that are not wanted.
 
-    `order` asks for its first row or, if it only `sorts`, for all rows; a price is divided by the column `per`.
+    `order` asks for its first row, for the one at `place` or, if it only `sorts`, for all rows; a price is divided by the column `per`.
     `against` is the type whose price is compared with that of the first row. `listed` is the request that found the
     `types`. `leans` says that earlier turns give part of the request.
     """
@@ -69,6 +69,7 @@ class Request:
     against: str = ""
     listed: "Request | None" = None
     leans: bool = False
+    place: int = 1
 
 
 # Words that imply an order without naming a column.
@@ -138,6 +139,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     bounds, cards = take_bounds(reading, accelerators)
     accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
+    place = _take_place(reading)
     order, sorts, per = _take_sorting(reading)
     bounds = open_ended(bounds, None if sorts else order) if not named else bounds
     seeks = not named and (
@@ -160,7 +162,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
     if strange(reading.text):
         return None
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts)
+    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts, place=place)
 
 
 def _purchase(text: str) -> str:
@@ -310,6 +312,7 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     named = _take_types(reading, types)
     groups = _take_families(reading, families, accelerators)
     bounds, cards = take_bounds(reading, accelerators)
+    place = _take_place(reading)
     order, sorts, per = _take_sorting(reading)
     bounds = open_ended(bounds, None if sorts else order)
     traits = (*_take_traits(reading), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
@@ -323,7 +326,7 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     if len(regions) > 1 or named != () or (less and not any(map(any, less))):
         return None
     request = Request(
-        families=groups, accelerators=cards, order=order, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
+        families=groups, accelerators=cards, order=order, place=place, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
         bounds=(*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(replace(b, denied=True) for _, own, _ in less for b in own)),
         traits=(*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)),
         without=(*apart, *(name for r in removed for name in (*r.families, *r.accelerators))),
@@ -421,6 +424,16 @@ def _members(name: str, known: Collection[str]) -> list[str]:
         return [name]
     begins = re.compile(rf"{re.escape(name)}(?:{'[a-z]|' if name[-1].isdigit() else ''}-)")
     return sorted(family for family in known if begins.match(family))
+
+
+ORDINALS = ("", "second", "third", "fourth", "fifth")
+_PLACE = rf"\b(?:(?P<word>{'|'.join(ORDINALS[1:])})|(?P<number>[2-9])(?:nd|rd|th))[- ](?=(?:most|least|\w{{3,}}est)\b)"
+
+
+def _take_place(reading: Reading) -> int:
+    """Take the place in an order: 2 for "the second cheapest", otherwise 1."""
+    found = reading.take(_PLACE)[:1]
+    return next((int(m["number"] or ORDINALS.index(m["word"]) + 1) for m in found), 1)
 
 
 _PER = rf"\b(?:cheap(?:est|er)|(?:least|less) expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"

@@ -96,7 +96,7 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     if replace(change, asked=(), region="", purchase="") != Request():
         return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()), adds=bool(_ADDS.search(question.lower())))
     rows = select(found, priced(found, known)[0].newest)
-    names = tuple(row.name for row in rows[: 1 if found.order and not found.sorts else _FOUND])
+    names = tuple(row.name for row in (rows[found.place - 1 : found.place] if found.order and not found.sorts else rows[:_FOUND]))
     return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase or found.purchase, listed=found, leans=True)
 
 
@@ -140,6 +140,7 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
         region=change.region or before.region,
         purchase=change.purchase or before.purchase,
         order=change.order or before.order,
+        place=change.place if change.order else before.place,
         per=change.per if change.order else before.per,
         sorts=change.sorts if change.order else before.sorts,
         against=change.against,
