@@ -16,6 +16,7 @@ from chatbot.sizing.dimensions import (
     Turn,
     dimensions,
     named,
+    read,
     read_all,
     solve,
 )
@@ -59,6 +60,9 @@ class _Asked:
 
 def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Yield the results that the last turn asks for, if they can be computed with all the figures that it gives."""
+    if converted := _converted(givens[-1].text, working):
+        yield converted
+        return
     turns = _instead(read_all(given.text for given in givens))
     asked = _asked(turns, "€" if in_euros([given.text for given in givens]) else "$")
     if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
@@ -88,6 +92,34 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     if results and must <= used and not _is_of_a_machine(results, given, used, shares, givens[-1]):
         sheet = next((working.say(f", at the {q.numbers[0]:g} W of its data sheet ") + working.cite(*q.rows) for q in given if q.rows), "")
         yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
+
+
+_CONVERSIONS = (
+    re.compile(r"(?:please )?(?:convert |what(?: is|['’]s) |how much is )?(?P<given>\d.*?) (?:in|to|into) (?P<unit>[a-z][a-z/ ]*?)\W*"),
+    re.compile(r"how many (?P<unit>[a-z][a-z/ ]*?) (?:is|are|are in|are there in|in) (?P<given>\d.*?)\W*"),
+)
+
+
+def _converted(text: str, working: Working) -> str:
+    """Return the answer to a text that only asks for a quantity in another unit; "" for others, and if no document shows how."""
+    for match in filter(None, (pattern.fullmatch(text) for pattern in _CONVERSIONS)):
+        given, unit = (read(quantity, 0) for quantity in (match["given"], f"1 {match['unit']}"))
+        if any(set(turn.text) != {"|"} or len(turn.quantities) != 1 for turn in (given, unit)):
+            continue
+        (quantity,), (one,) = given.quantities, unit.quantities
+        factor = one.text.removeprefix("1 × ")
+        formula = quantity.text + ("" if factor == "1" else f" / ({factor})" if " " in factor else f" / {factor}")
+        binary = quantity.dimensions == dimensions(GB=1) and GIB.removeprefix("× ") in formula
+        term = "binary units" if binary else "transfer" if quantity.dimensions == dimensions(GB=1, h=-1) else ""
+        shown = working.tables.explained(term, working.index)
+        if shown and quantity.dimensions == one.dimensions:
+            # In the asker's own spelling: "GiB".
+            written = max(re.findall(re.escape(match["unit"]), working.said[0], re.IGNORECASE), default=match["unit"])
+            result = f"{evaluate(formula):,.6g} {written}"
+            working.note(Computed(result, formula, 1.0, (*_CONSTANTS, *quantity.numbers)))
+            working.say(formula)
+            return f"{result}: {formula} {working.mark(shown)}."
+    return ""
 
 
 def in_euros(turns: Sequence[str]) -> bool:

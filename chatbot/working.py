@@ -36,6 +36,7 @@ _EXPLAINED = {
     "cost": ("what-to-measure.md", "| Cost to train | Time to train x price per hour x instances | The cheapest way to the same model |"),
     "throughput": ("what-to-measure.md", "| Throughput | Samples or tokens / second | Speed of training or serving |"),
     "transfer": ("ec2-network-limits.md", "Downloading 1 TB at the 2.5 Gbps baseline of a g5.xlarge takes 8,000 / 2.5 = 3,200 seconds, or about 53 minutes."),
+    "binary units": ("pretraining-hardware.md", "For a 70 billion parameter model the model state of 1,120 GB is about 1,043 GiB"),
     "emissions": ("pue-regions-carbon-intensity.md", "Emissions = IT energy x PUE x carbon intensity."),
     "checkpoint": ("training-storage.md", "| Amazon S3 | Objects | Yes | Yes | Data sets, final models, checkpoints to keep |"),
     "Spot": ("ec2-spot-instances.md", "Spot Instances cost up to 90% less than On-Demand Instances, according to AWS."),

@@ -40,6 +40,10 @@ def test_a_number_takes_the_unit_behind_it(text: str, quantities: list[tuple[str
 @pytest.mark.parametrize(
     ("turns", "text"),
     [
+        # A quantity in another unit
+        (["How many GiB is 80 GB?"], "74.5058 GiB: 80 / 1.073741824 [1]."),
+        (["convert 1.5 TiB to GB"], "1,649.27 GB: 1.5 × 1024 × 1.073741824 [1]."),
+        (["What is 3200 Gbps in GB/s?"], "400 GB/s: 3200 / 8 × 3600 / 3600 [1]."),
         # 80 × 2^30 bytes
         (["How long does it take to load 80 GiB at 10 GB/s?"], "8.59 seconds: 80 × 1.073741824 / (10 × 3600) × 3600 [1]."),
         # 3.2e6 × 650 / 2,900 s / 8
