@@ -13,11 +13,11 @@ from app.escaping import as_html, as_label
 from app.library import Added
 from app.markdown_html import markdown_html
 from app.memory_bar import memory_bar_html
-from app.resources import sized
+from app.resources import facts_of
 from app.size_inputs import size_link
 from chatbot import Answer, Feedback, FeedbackStore, ReaderError
 from chatbot.render import note
-from chatbot.sizing import Workload
+from chatbot.sizing import Workload, size
 from chatbot.transcript import conversation_as_markdown
 from ingest import Index
 
@@ -172,7 +172,7 @@ def _memory_html(workload: Workload, index: Index) -> str:
     """Return the bar of a sizing with a link to its page; empty if the index has lost what it was computed from."""
     with suppress(ReaderError):
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
-        return memory_bar_html(sized(index.path, index.generation, workload)) + link
+        return memory_bar_html(size(workload, facts_of(index.path))) + link
     return ""
 
 

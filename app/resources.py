@@ -18,7 +18,7 @@ from chatbot.conversations import ConversationStore
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.serve.settings import is_loopback
 from chatbot.settings import Settings, settings_from
-from chatbot.sizing import Facts, Sizing, Workload, size
+from chatbot.sizing import Facts
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
 from chatbot.working import load
@@ -110,12 +110,6 @@ def facts_of(index: Place) -> Facts:
 @cache
 def _corpus_facts() -> Facts:
     return Facts.load_folder(CORPUS)
-
-
-@lru_cache(maxsize=32)
-def sized(index: Place, generation: int, workload: Workload) -> Sizing:
-    """Size a workload with an index's facts; cached for answers that a page shows again."""
-    return size(workload, facts_of(index))
 
 
 _votes = lru_cache(maxsize=4)(FeedbackStore)
