@@ -43,6 +43,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("3rd largest g5?",), ("Third largest: g5.16xlarge", "- g5.48xlarge", "- g5.24xlarge"), 3),
     (("what's the second-cheapest g5?", "how much memory does it have?"), ("g5.2xlarge has",), 1),
     (("what's the cheapest g5?", "and the second cheapest?"), ("Second cheapest: g5.2xlarge", "$1.212", "- g5.xlarge"), 2),
+    (("What is the third largest instance by GPU memory?",), ("Third most accelerator memory: p5e.48xlarge", "- p6-b300.48xlarge", "- p6-b200.48xlarge"), 3),
     # Several names are excluded, and the condition after them is one on the list.
     (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
     (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),

@@ -453,6 +453,10 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
     """
     if per := columns_in(" ".join(match["per"] for match in reading.take(_PER))):
         return ("price", False), False, per[0]
+    for column, pattern in WORDS if " by " in reading.text else ():
+        for most, words in _DIRECTIONS.items() if column in NUMBERED else ():
+            if reading.take(rf"(?<!to )\b(?:{words}) (?:{ROWS} )?by (?:(?:the|their|total) )*(?:{pattern})(?!\w)"):
+                return (column, most), False, None
     for column, pattern in WORDS:
         if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
             return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True, None
