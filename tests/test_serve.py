@@ -453,12 +453,15 @@ class TestOperations:
         sync([document], place, encoder="none")
         with serving(Chatbot.open(place)) as server:
             first = server.http.get("/health")
+            assert (head := server.http.head("/health")).status_code == 200
+            assert (head.headers["content-length"], head.content) == (first.headers["content-length"], b"")
             document.write_text("# One\n\nTrainium trains models.\n\n# Two\n\nInferentia serves models.\n")
             sync([document], place, encoder="none")
             second = server.http.get("/health")
             found = server.http.get("/search", params={"query": "Inferentia", "limit": 1}).json()
             shutil.rmtree(place)
             gone = server.http.get("/health")
+            assert server.http.head("/health").status_code == 503
         assert (first.status_code, first.json()["status"], first.json()["chunks"]) == (200, "ok", 1)
         assert second.json()["generation"] > first.json()["generation"]
         assert "Inferentia" in found["passages"][0]["quote"]

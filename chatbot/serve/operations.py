@@ -48,6 +48,7 @@ def operations(app: FastAPI, service: Service) -> APIRouter:
 
     # Not async, so that FastAPI runs it in a thread: reading the index takes time. It needs no place in `Work`, because a
     # server whose places are all taken is healthy, too.
+    @router.head("/health", include_in_schema=False)  # as uptime monitors ask
     @router.get("/health", summary="Whether the index is there and can be read: 200 or 503.")
     def health() -> dict[str, Any]:
         index = service.index.snapshot()
