@@ -31,6 +31,11 @@ def shown(text: str) -> str:
     return "".join(c for c in _LINE_BREAK.sub("\n", text) if c in "\n\t" or unicodedata.category(c)[0] != "C")
 
 
+def quoted(text: str) -> str:
+    """Return what a user gave as a message quotes it; an overlong text is cut."""
+    return repr(text if len(text) <= LONGEST_WORD else f"{text[:LONGEST_WORD]}…")
+
+
 def as_asked(question: str) -> str:
     """Return a question as it is read: without invisible characters, with overlong words and gaps cut, and with
     bracketed numbers in parentheses so that they do not look like citations.

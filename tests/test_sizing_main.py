@@ -80,6 +80,10 @@ def test_training_says_its_terms(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "sentence"),
     [
         ((), "The size of the model is not known: name a model, or give its parameters, as in 70b."),
+        (("--model", "9" * 400), f"The model '{'9' * 64}…' is not in the table: give its number of parameters, or ingest its config.json."),
+        (("--parameters", "7b", "--users", "9" * 400), "The figures are too large to compute with: give smaller ones."),
+        (("--parameters", "7b", "--instances", "-" + "9" * 400), "The figures are too large to compute with: give smaller ones."),
+        (("--parameters", "7b", "--hours", "1e308", "--json"), "The figures are too large to compute with: give smaller ones."),
         (("--parameters", "0"), "No model has 0 parameters: give how many the model has, as 70b."),
     ],
 )
@@ -95,6 +99,7 @@ def test_what_cannot_be_sized_is_one_sentence_on_stderr(
         (("--parameters", "many"), "'many' is not a number: write 70b or 7e9"),
         (("--parameters", "7b", "--format", "3-bit fp16"), "'3-bit fp16' is no format: write one of fp32, bf16"),
         (("--parameters", "7b", "--task", "dream"), "'dream' is no task: write one of serve"),
+        (("--parameters", "9" * 400), f"'{'9' * 64}…' is not a number: write 70b or 7e9"),
         (("--parameters", "7b", "--users", "some"), "'some' is not a whole number"),
     ],
 )

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
+from chatbot.characters import quoted
 from chatbot.serve.failures import Boundary, Failure
 from chatbot.serve.gate import Bounded, Keys, OwnNames
 from chatbot.serve.metrics import Counted
@@ -105,7 +106,7 @@ async def _unreadable(request: Request, error: Exception) -> Response:
     elif first["type"] == "json_invalid":
         text = "The body is not JSON. GET /docs lists the fields."
     elif first["type"] == "extra_forbidden":
-        text = f"There is no field {place!r} here. GET /docs lists the fields."
+        text = f"There is no field {quoted(place)} here. GET /docs lists the fields."
     else:
         text = f"{place or 'The body'} cannot be read: {first['msg'][:1].lower()}{first['msg'][1:]}. GET /docs lists the fields."
     return Failure(HTTPStatus.BAD_REQUEST, text).response

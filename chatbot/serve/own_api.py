@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -15,7 +14,6 @@ from chatbot.characters import as_asked, shown
 from chatbot.query import understand
 from chatbot.render import as_json
 from chatbot.searching import search
-from chatbot.serve.failures import Failure
 from chatbot.serve.service import NAME, OFFLINE_NAME, Service
 from chatbot.serve.work import last, while_there
 from chatbot.sizing import size
@@ -65,12 +63,8 @@ def own_api(service: Service) -> APIRouter:
         workload = workload_of(given.model_dump())
 
         def sized() -> str:
-            try:
-                sizing = sizing_as_json(size(workload, load(service.index.snapshot()).complete_facts))
-                return json.dumps(sizing, ensure_ascii=False, allow_nan=False)
-            except (ArithmeticError, ValueError) as error:  # ValueError is json's, for a figure that is infinite
-                text = "The figures are too large to compute with: give smaller ones."
-                raise Failure(HTTPStatus.BAD_REQUEST, text) from error
+            sizing = sizing_as_json(size(workload, load(service.index.snapshot()).complete_facts))
+            return json.dumps(sizing, ensure_ascii=False, allow_nan=False)
 
         return Response(await done(request, sized), media_type="application/json")
 

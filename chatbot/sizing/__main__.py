@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from chatbot.answer import ReaderError
+from chatbot.characters import quoted
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.render import as_json, as_text
 from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens, workload_of
@@ -105,7 +106,7 @@ def _whole(text: str) -> int:
     try:
         return int(text.replace(",", ""))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number") from None
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from chatbot.answer import ReaderError
+from chatbot.characters import quoted
 from chatbot.sizing.architecture import Architecture, architecture, assumed
 from chatbot.sizing.facts import Facts, Model
 from chatbot.sizing.fit import TRAINING
@@ -89,7 +90,7 @@ def find_model(name: str, facts: Facts) -> Model:
     near = get_close_matches(name.rpartition("/")[2].lower(), short, 3, 0.6)
     like = f" (near to it: {', '.join(short[n] for n in near)})" if near else ""
     raise ReaderError(
-        f"The model {name!r} is not in the table{like}: give its number of parameters, or ingest its config.json."
+        f"The model {quoted(name)} is not in the table{like}: give its number of parameters, or ingest its config.json."
     )
 
 
@@ -140,6 +141,8 @@ def check_numbers(given: Workload) -> None:
     """Raise ReaderError for numbers that no model, machine or budget can have."""
     for slot, least, remedy in _LEAST:
         value = getattr(given, slot)
+        if value is not None and math.inf > abs(value) > _MOST:
+            raise ReaderError("The figures are too large to compute with: give smaller ones.")
         if value is not None and not (math.isfinite(value) and value >= least):
             if slot == "parameters" and math.isfinite(value):
                 raise ReaderError(f"No model has {value:g} parameters: {remedy}.")
@@ -152,6 +155,8 @@ def check_numbers(given: Workload) -> None:
         raise ReaderError(f"There is no ZeRO stage {given.zero_stage}: give 0, 1, 2 or 3.")
 
 
+# With numbers up to this, every product of the formulas is a finite float.
+_MOST = 1e18
 _LEAST = (
     ("parameters", 1, "give how many the model has, as 70b"),
     ("context", 1, "give how many tokens a sequence has, as 8k"),
@@ -182,4 +187,4 @@ def check_region(region: str, facts: Facts) -> None:
     known = set(facts.grids) | {p.region for prices in facts.prices.values() for p in prices[:1]} | {DEFAULT_REGION}
     if region not in known and region not in facts.pues:
         near = get_close_matches(region, sorted(known), 3, 0.5) or [DEFAULT_REGION]
-        raise ReaderError(f"There are no figures for a region {region!r}: take one such as {', '.join(near)}.")
+        raise ReaderError(f"There are no figures for a region {quoted(region)}: take one such as {', '.join(near)}.")

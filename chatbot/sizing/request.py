@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from chatbot.answer import ReaderError
+from chatbot.characters import quoted
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 _E = TypeVar("_E", bound=StrEnum)
@@ -63,7 +64,7 @@ def read_optimizer(text: str) -> Optimizer:
 def _one_of(names: Mapping[str, _E], kind: str, text: str) -> _E:
     found = names.get(re.sub(r"[\s_-]", "", text.lower()))
     if found is None:
-        raise ReaderError(f"{text!r} is no {kind}: write one of {', '.join(names)}.")
+        raise ReaderError(f"{quoted(text)} is no {kind}: write one of {', '.join(names)}.")
     return found
 
 
@@ -72,7 +73,7 @@ def read_amount(text: str) -> float:
     found = _AMOUNT.fullmatch(text.replace(",", "").strip())
     amount = float(found[1]) * _SCALES[found[2].lower()] if found else math.inf
     if not math.isfinite(amount):
-        raise ReaderError(f"{text!r} is not a number: write 70b or 7e9.")
+        raise ReaderError(f"{quoted(text)} is not a number: write 70b or 7e9.")
     return amount
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatbot.answer import ReaderError
+from chatbot.characters import quoted
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.completion import complete
 from chatbot.sizing.facts import Accelerator, Facts, Instance
@@ -197,7 +198,7 @@ def _check_names(workload: Workload, facts: Facts) -> None:
                 if near
                 else f"there are {', '.join(sorted(known)[:5])} and others."
             )
-            raise ReaderError(f"There is no {kind} {name!r} in the data: {hint}")
+            raise ReaderError(f"There is no {kind} {quoted(name)} in the data: {hint}")
 
 
 def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
@@ -212,7 +213,7 @@ def _sheets(workload: Workload, facts: Facts) -> list[Accelerator]:
     found = [s for s in found if not memory or abs((s.memory_gib or 0) / int(memory[1]) - 1) < _SAME_MEMORY]
     if not words or not found:
         raise ReaderError(
-            f"There is no accelerator {workload.accelerator!r} in the data: name one that EC2 has, as L40S, H100 or Trainium2."
+            f"There is no accelerator {quoted(workload.accelerator)} in the data: name one that EC2 has, as L40S, H100 or Trainium2."
         )
     return found
 

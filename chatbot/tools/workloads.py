@@ -1,11 +1,9 @@
 """Size a workload: the figures of `wattwise size --json`, and the rows that they are computed from."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from chatbot.answer import ReaderError
 from chatbot.sizing.render import as_json
 from chatbot.sizing.request import workload_of
 from chatbot.sizing.sizing import Sizing, size
@@ -20,7 +18,6 @@ def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, An
 
     `fits` has the first `limit` entries and those that other fields name: smallest, cheapest, with the least energy or
     carbon, cheapest of the named kind, and alternatives. Their `figures`, the arithmetic, are included only if asked for.
-    Raises ReaderError if a figure is infinite, which JSON does not have.
     """
     tables = load(index)
     sizing = size(workload_of(given.model_dump()), tables.complete_facts)
@@ -34,10 +31,6 @@ def size_workload(index: Index, given: SizeWorkload, keys: Keys) -> dict[str, An
     if not given.arithmetic:
         for fit in (*([content["named"]] if sizing.named else []), *content["fits"]):
             del fit["impact"]["figures"]
-    try:
-        json.dumps(content, allow_nan=False)
-    except ValueError as error:
-        raise ReaderError("The figures are too large to compute with: give smaller ones.") from error
     content["rows"] = [
         {
             "key": keys.key(found.passage.chunk, row.start, row.end),
