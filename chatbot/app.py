@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.answer import ReaderError
+from chatbot.serve.settings import listening
 from chatbot.settings import Settings, settings_from
 from ingest import address_of, place_at
 
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         raise ReaderError("The app needs Streamlit: pip install 'wattwise[app]'.")
     if not SCRIPT.is_file():
         raise ReaderError(f"{SCRIPT} is missing: install wattwise again, or run the app from a checkout.")
+    listening(options.host, options.port, "--port or WATTWISE_APP_PORT").close()  # Streamlit would fail with a traceback
     environment = {
         **streamlit_variables(tomllib.loads(CONFIG.read_text(encoding="utf-8"))),
         **os.environ,

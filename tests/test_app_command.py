@@ -52,6 +52,19 @@ def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         command.main([])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--port", "99999"], "There is no port 99999. Give another port with --port or WATTWISE_APP_PORT."),
+        (["--host", "192.0.2.1"], "Cannot listen on 192.0.2.1:8501 (Cannot assign requested address). Give another port with --port or WATTWISE_APP_PORT."),
+    ],
+)
+def test_an_address_that_cannot_be_listened_on_is_said(arguments: list[str], sentence: str) -> None:
+    with pytest.raises(ReaderError) as said:
+        command.main(arguments)
+    assert str(said.value) == sentence
+
+
 def test_the_command_serves_and_ends_with_its_child_while_a_page_is_open(corpus_index: Path) -> None:
     port = free_port()
     process = start(corpus_index, port)
