@@ -75,10 +75,10 @@ def is_loopback(host: str | None) -> bool:
 
 def listening(host: str, port: int, remedy: str) -> socket.socket:
     """Return a listening socket; raises ReaderError with the remedy if it cannot listen."""
+    if not 0 <= port < 1 << 16:
+        raise ReaderError(f"There is no port {port}. Give another port with {remedy}.")
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
-    except OverflowError as error:
-        raise ReaderError(f"There is no port {port}. Give another port with {remedy}.") from error
     except OSError as error:
         # `create_server` appends the address to the reason, which would repeat it here.
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
