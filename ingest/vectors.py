@@ -70,7 +70,7 @@ def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None
     """Build the index of the rows, `count` in all.
 
     The rows are read in batches; besides the index, only a batch and the training sample are in memory: about 100 times
-    the square root of `count` vectors, 150 MB for a million of 384 numbers.
+    the square root of `count` vectors, 150 MB for a million of 384 numbers. Raises OSError if it cannot be written.
     """
     import faiss
 
@@ -90,7 +90,10 @@ def build_vectors(rows: _Rows, count: int, dimension: int, folder: Path) -> None
         index.train(some)
         _add(index, rows)
         index.nprobe = _probes(index, some[:: max(1, len(some) // _ASKED)])
-    faiss.write_index(index, str(folder / FILE_NAME))
+    try:
+        faiss.write_index(index, str(folder / FILE_NAME))
+    except RuntimeError as error:  # a full disk, for example
+        raise OSError(f"{FILE_NAME} could not be written") from error
 
 
 def _add(index: Any, rows: _Rows) -> None:

@@ -89,3 +89,8 @@ def test_vectors_that_are_all_the_same_are_all_found(tmp_path: Path, monkeypatch
 
     assert len(hits) == 20
     assert [cosine for _, cosine in hits] == pytest.approx([1.0] * 20, abs=1e-3)
+
+
+def test_a_place_that_cannot_be_written_to_is_an_error_of_the_system(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"^vectors\.faiss could not be written$"):
+        build_vectors(lambda: [(0, np.ones(2, dtype=np.float32))], 1, 2, tmp_path / "missing")
