@@ -92,7 +92,7 @@ class ConversationStore:
             with closing(open_private_database(self.file, _SCHEMA)) as connection, connection:
                 yield connection
         except (OSError, sqlite3.Error) as error:
-            raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions.") from error
+            raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions, or make room on its disk.") from error
 
 
 def _as_title(text: str) -> str:

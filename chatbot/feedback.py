@@ -92,4 +92,4 @@ class FeedbackStore:
             with closing(open_private_database(self.place, _SCHEMA)) as connection, connection:
                 yield connection
         except (OSError, sqlite3.Error) as error:
-            raise ReaderError(f"{self.place} cannot be written ({error}): mend its permissions.") from error
+            raise ReaderError(f"{self.place} cannot be written ({error}): mend its permissions, or make room on its disk.") from error

@@ -41,5 +41,5 @@ def test_votes_from_many_threads_are_all_kept(place: Place) -> None:
 
 def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ReaderError, match=r"^.*feedback.sqlite cannot be written \(.*\): mend its permissions\.$"):
+    with pytest.raises(ReaderError, match=r"^.*feedback.sqlite cannot be written \(.*\): mend its permissions, or make room on its disk\.$"):
         FeedbackStore(tmp_path / "file")
