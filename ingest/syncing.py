@@ -108,7 +108,8 @@ def sync(
     any moment. Raises CorpusError if no source is given, if the index would hold nothing, if another sync is writing,
     or if the encoder is not available.
     """
-    if not sources:
+    # An empty source is an unset variable of a shell; as a path it would be the current folder.
+    if not sources or not all(str(source) for source in sources):
         raise CorpusError("There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.")
     folder, watched = place_at(index), progress or (lambda stage, done, total: None)
     if dry_run:

@@ -107,3 +107,9 @@ def test_a_bar_is_drawn_on_a_terminal_only(docs: Path) -> None:
     assert "reading: 100%" in drawn
     assert "encoding: 100%" in drawn
     assert quiet.stderr == b""
+
+
+def test_an_empty_source_is_not_the_current_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["", "--index", str(tmp_path / "index")]) == 1
+    said = "There is nothing to ingest: name a file, a folder, an s3:// prefix or an https:// address.\n"
+    assert capsys.readouterr().err == said
