@@ -311,6 +311,8 @@ def _may_stand_in_rows(asked: Asked, question: str) -> bool:
     return asked.stated <= slots and bare and not (asked.others and Goal.ENERGY not in asked.goals) and not _LONGER.search(question)
 
 
+# Goals of a choice among machines, or formats, for a model.
+_OF_PLACING = frozenset({Goal.FITS, Goal.CHOICE, Goal.CHEAPEST})
 _OF_POWER = frozenset({Goal.ENERGY, Goal.CARBON, Goal.WATER})
 
 
@@ -342,7 +344,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal is Goal.COUNT and not asked.others:
         asked = replace(asked, workload=replace(asked.workload, instances=None))  # "are 2 nodes enough or do we need 4?"
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
-    if asked.others and {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(asked.goals):
+    if asked.others and _OF_PLACING & set(asked.goals):
         works = [_as_sold(_enough(w, facts), facts) for w in works]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
@@ -589,9 +591,9 @@ class _Answer:
         sizing, goal = self._sizings[0], self._asked.goal
         if len(self._sizings) > 1:
             sides = [self._side(s) for s in self._sizings[:4]]
-            none_holds = goal in (Goal.FITS, Goal.CHOICE, Goal.CHEAPEST) and not any(s.named is None or s.named.fits for s in self._sizings)
+            none_holds = goal in _OF_PLACING and not any(s.named is None or s.named.fits for s in self._sizings)
             if none_holds:
-                yield self._work.say(f"{'Neither' if len(sides) == 2 else 'None of them'} holds it.")
+                yield self._work.say(f"{'Neither' if len(sides) == 2 else 'None of them'} fits.")
             elif not (goal is Goal.MEMORY and self._asked.term):
                 yield f"{self._preferred(self._sizings[:4])} {self._paces(self._sizings[:4])}".strip()
             yield from (f"- {side}" for side in dict.fromkeys(sides))
@@ -692,7 +694,7 @@ class _Answer:
 
     def _paces(self, sizings: Sequence[Sizing]) -> str:
         """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
-        placed = {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST} & set(self._asked.goals) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
+        placed = _OF_PLACING & set(self._asked.goals) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
         told = [(s, s.named if s.named and s.named.accelerator and not s.named.instance else self._deployed(s)) for s in sizings if placed]
         fits = [self._all_of(fit, s) if fit.instance else fit for s, fit in told if fit and fit.fits and fit.runs != "no"]
         bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
