@@ -344,6 +344,8 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal is Goal.COUNT and not asked.others:
         asked = replace(asked, workload=replace(asked.workload, instances=None))  # "are 2 nodes enough or do we need 4?"
     works = [_as_sold(w, facts) for w in (asked.workload, *asked.others)]
+    if asked.goal is Goal.FITS and not asked.others:
+        works = [_as_sold(_part_of_one(asked.workload, facts), facts)]
     if asked.others and _OF_PLACING & set(asked.goals):
         works = [_as_sold(_enough(w, facts), facts) for w in works]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
@@ -546,13 +548,24 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
 
 def _fewest(sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
     """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
-    assert named.accelerator
-    most = max((f.devices for f in sizing.fits if f.accelerator == named.accelerator), default=1)
+    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=1)
     # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
     counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
-    machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.accelerator.name) for n in counts)
+    machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.name) for n in counts)
     placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
     return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
+
+
+def _gpus(count: int) -> str:
+    return f"{count} GPU{'s' if count > 1 else ''}"
+
+
+def _part_of_one(workload: Workload, facts: Facts) -> Workload:
+    """Put fewer accelerators than a machine has in its place: "could a single GPU of it do?"."""
+    instance, count = facts.instances.get(workload.instance_type or ""), workload.accelerators
+    if not (instance and count and count < instance.accelerators and (sheet := facts.accelerator(instance))):
+        return workload
+    return replace(workload, instance_type=None, instances=None, accelerator=short(sheet.name), accelerator_memory_gb=None)
 
 
 def _enough(workload: Workload, facts: Facts) -> Workload:
@@ -761,9 +774,10 @@ class _Answer:
             return run
         if goal in _SOLVED and (named := self._machine(sizing)):
             return self._solution(sizing, named)
-        if goal is Goal.COUNT and (sizing.named_cheapest or sizing.named):
-            return self._counted(sizing)
-        if (named := self._machine(sizing)) and not self._wants_any_count():
+        named = self._machine(sizing)
+        if goal is Goal.COUNT and named:
+            return self._counted(sizing, named)
+        if named and not self._wants_any_count():
             return self._verdict(sizing, named)
         if goal in (Goal.CHEAPEST, Goal.SMALLEST, Goal.CHOICE, Goal.COUNT, Goal.FITS, Goal.COMPARE, Goal.COST, Goal.TOKEN_COST):
             return self._choice(sizing)
@@ -806,20 +820,18 @@ class _Answer:
         work, choices = self._asked.workload, (Goal.SMALLEST, Goal.CHEAPEST, Goal.CHOICE)
         return bool(work.accelerator) and not work.accelerators and self._asked.goal in choices
 
-    def _counted(self, sizing: Sizing) -> str:
+    def _counted(self, sizing: Sizing, named: Fit) -> str:
         """State how many accelerators, or instances, of the named kind hold the workload."""
-        named = sizing.named
-        assert named
-        if named.instance or not named.accelerator:
+        if named.instance:
             fit = next((f for f in sizing.fits if f.name == named.name), named)
             what = self._machine_name(fit) if fit.instances > 1 else f"1 × {fit.name}"
         else:
-            like, name = [f for f in sizing.fits if f.accelerator == named.accelerator], short(named.accelerator.name)
+            like, name = [f for f in sizing.fits if f.accelerator == named.accelerator], short(named.name)
             most, found = max((f.devices for f in like), default=1), _fewest(sizing, named)
             if found:
                 devices, (_, _, sharding, needed) = found
                 fit = replace(named, accelerators=devices, sharding=sharding, needed_bytes=needed)
-                what = f"{devices} × {name}"
+                what = f"{devices} × {name}" if named.accelerator else _gpus(devices)
                 servers = next((f for f in like if f.fits), None)
                 if devices > most and servers:
                     whole = f"{servers.instances} × {servers.name}"
@@ -844,20 +856,21 @@ class _Answer:
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
         wanted = sizing.workload.instances or 1
-        answer = {True: "Yes", False: "No"}[fit.fits and fit.instances <= wanted and fit.runs != "no"]
+        answer = "Yes" if fit.fits and fit.instances <= wanted and fit.runs != "no" else "No"
         if fit.verdict == "tight" and fit.runs != "no":
             answer = "Yes, only just" if fit.fits else "Not quite"
         if fit.runs == "unknown" and answer == "Yes":
             answer = "By its memory, yes"
         caveat = f"; {fit.caveats[0]}" if fit.caveats and fit.runs != "yes" else ""
         count = f"; it takes {fit.instances} of them" if fit.instances > wanted and fit.fits else ""
-        if fit.accelerator and not fit.instance and not fit.fits and (fewest := _fewest(sizing, fit)):
+        if not fit.instance and not fit.fits and (fewest := _fewest(sizing, fit)):
             sold = next((f for f in (sizing.named_cheapest,) if f and abs(f.usable_bytes / fit.usable_bytes - 1) < 0.01), None)
             count = f"; {fewest[0]} of them hold it{f', as in {self._machine_name(sold)}' if sold else ''}"
             self._work.say(count)
         elif count:
             self._work.say(f"{fit.instances} of them")
-        return f"{answer}: {self._against(sizing, fit)}{count}{caveat}."
+        told = f"{self._against(sizing, fit)}{count}{caveat}."
+        return capital(told) if self._asked.goal is Goal.MEMORY else f"{answer}: {told}"
 
     def _left(self, sizing: Sizing, fit: Fit) -> str:
         """State what the weights leave of the usable memory, if the question asks for it."""
@@ -897,7 +910,8 @@ class _Answer:
             count = f"{self._work.say(str(fit.devices))} × " if fit.devices > 1 else ""
             return f"{article(fit.name)} {fit.name} has {count}{has}, {usable} usable {self._work.cite(*rows)}".rstrip()
         name = f"{short(fit.accelerator.name)}" if fit.accelerator else "GPU"
-        one = f"{self._work.say(str(fit.accelerators))} × {name} have {has} each" if fit.accelerators > 1 else f"{article(name)} {name} has {has}"
+        several = f"{fit.accelerators} × {name}" if fit.accelerator else _gpus(fit.accelerators)
+        one = f"{self._work.say(several)} have {has} each" if fit.accelerators > 1 else f"{article(name)} {name} has {has}"
         return f"{one}, {usable} usable {self._work.cite(*rows)}".rstrip()
 
     def _choice(self, sizing: Sizing) -> str:

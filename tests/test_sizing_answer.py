@@ -139,6 +139,9 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("1000 kWh in us-east-1: CO2e with PUE?", r"442 kg of CO2e in US East"),
         ("Can I full fine-tune Llama 3.1 8B in int4 on an H100?", r"int4 weights cannot be trained in full: use QLoRA"),
         ("what does training on inf2.48xlarge for 14 days cost?", r"Inferentia serves models and does not train them\.\n\$4,360 for 336 hours"),
+        ("How many 80 GB cards for a full finetune of an 8B?", r"At least 2 GPUs: full fine-tuning of an 8B model in bf16 needs 129 GB, .* 2 GPUs have 80 GB each, 72 GB usable\.\n"),
+        ("Full fine-tune of an 8B model. How much GPU memory is that before activations, and how many 80 GB cards do I need?", r"Full fine-tuning of an 8B model in bf16 needs 128 GB; a GPU has 80 GB, 72 GB usable; 2 of them hold it\.\n"),
+        ("Could a single GPU of a g5.12xlarge hold a 34B model in int4?", r"Yes, only just: a 34B model in int4 needs 19\.7 GB, .* an A10G has 24 GB, 21\.6 GB usable \[1\]\.\n"),
         ("What does it cost to serve Llama 70B on a GB200?", r"No machine with a price in the data has the GB200, so this is of another\.\n\$6\.49 an hour"),
     ],
 )  # fmt: skip

@@ -187,7 +187,7 @@ def _take_slots(reading: Reading) -> None:
 # "Serve a fine-tuned Llama", "we host a Mistral finetune": the model is served, not tuned.
 _SERVES = re.compile(r"\b(?:serv(?:e|es|ing)|host(?:s|ing)?|deploy\w*)\b")
 _A_TUNE = re.compile(r"\|+ fine-?\s?tunes?\b(?! (?:an?|the|it|them|our|my|of)\b| (?:on|with) [^|])")
-_TUNED_BEFORE = re.compile(r"\b(?:an?|the|our|my|own|this|that|already|unser\w*|ein\w*) (?:\w+ )?(?:fine-?\s?tuned?|trained)(?! (?:on|with)\b)(?=[ |])")
+_TUNED_BEFORE = re.compile(r"\b(?:an?|the|our|my|own|this|that|already|unser\w*|ein\w*) (?:\w+ )?(?:fine-?\s?tuned|trained)(?! (?:on|with)\b)(?=[ |])")
 
 
 @cache
