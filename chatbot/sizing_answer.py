@@ -258,7 +258,8 @@ def _is_unsold(accelerator: str, facts: Facts) -> bool:
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
     """Reply to a sizing question that lacks something, or that asks for what no row has. None for other questions."""
     work, likely = heard.asked.workload, heard.likely
-    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task in TRAINING:
+    places = {other.region for other in heard.asked.others} - {work.region}
+    if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task in TRAINING and not places:
         price = tables.facts.price(work.instance_type) if work.instance_type else None
         hourly = f" One {work.instance_type} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
         return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
@@ -456,12 +457,14 @@ def _solved(asked: Asked, facts: Facts) -> Asked:
     if asked.goal is Goal.DEADLINE:
         return replace(asked, workload=_in_time(work, facts))
     if asked.goal is Goal.TOKENS and not work.hours:
-        raise ReaderError("Say how long the training runs, as in 8 H100 for a week.")
+        return replace(asked, workload=replace(work, hours=24.0))
     if not slot or (slot == "parameters" and work.model):
         return asked
     if len(work.families) == 1 and not (work.instance_type or work.accelerator):
         largest = max((i for i in facts.instances.values() if i.family in work.families and i.accelerators), key=lambda i: i.accelerators, default=None)
         work = replace(work, instance_type=largest.name if largest else None)
+    if work.accelerator_memory_gb and not (work.instance_type or work.accelerator):
+        work = _part_of_one(replace(rented(work, facts), accelerators=work.accelerators or 1), facts)
     if not (work.instance_type or work.accelerator):
         raise ReaderError("Name the accelerator or the instance type that it is to fit, such as L40S or g6e.xlarge.")
     found = most(_as_sold(work, facts), slot, facts)

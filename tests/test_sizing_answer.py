@@ -142,6 +142,9 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How many 80 GB cards for a full finetune of an 8B?", r"At least 2 GPUs: full fine-tuning of an 8B model in bf16 needs 129 GB, .* 2 GPUs have 80 GB each, 72 GB usable\.\n"),
         ("Full fine-tune of an 8B model. How much GPU memory is that before activations, and how many 80 GB cards do I need?", r"Full fine-tuning of an 8B model in bf16 needs 128 GB; a GPU has 80 GB, 72 GB usable; 2 of them hold it\.\n"),
         ("Could a single GPU of a g5.12xlarge hold a 34B model in int4?", r"Yes, only just: a 34B model in int4 needs 19\.7 GB, .* an A10G has 24 GB, 21\.6 GB usable \[1\]\.\n"),
+        ("My model is 26 GB in fp16: does it fit on an L4?", r"No: a 13B model in fp16 needs 27\.3 GB, 26 GB of it for the weights; an L4 has 24 GB, 21\.6 GB usable \[1\]; 2 of them hold it, as in g6\.12xlarge\.\n"),
+        ("What is the largest model for an 80 GB GPU in int4?", r"At most 133B parameters in int4: .*; an A100 has 80 GB, 72 GB usable \[1\]\.\n"),
+        ("how many tokens/s does an A10G get when training a 1.3B GPT?", r"233 to 388 million tokens in 24 hours on one A10G, .*\nTokens a second: 0\.5 × 70e12 / \(6 × 1\.3e9\) = 4,490 "),
         ("What does it cost to serve Llama 70B on a GB200?", r"No machine with a price in the data has the GB200, so this is of another\.\n\$6\.49 an hour"),
     ],
 )  # fmt: skip
@@ -362,7 +365,7 @@ def test_no_sentence_on_hardware_is_dropped_whatever_is_asked(bot: Chatbot, goal
         ((Goal.COUNT,), Workload(parameters=7e9, tokens=1e12, hours=360, mfu=0.4, accelerator="H100"), "At least 82 × H100 (11 × p5.48xlarge "),
         ((Goal.DEADLINE,), Workload(parameters=7e9, accelerator="H100"), "Say how many tokens the training sees"),
         ((Goal.TOKENS,), Workload(model="meta-llama/Meta-Llama-3.1-8B", hours=168, mfu=0.4, accelerator="H100", accelerators=8), "39.7 billion tokens in 168 hours on 8 × H100, at an MFU of 40 %"),
-        ((Goal.TOKENS,), Workload(parameters=7e9, accelerator="H100"), "Say how long the training runs"),
+        ((Goal.TOKENS,), Workload(parameters=7e9, accelerator="H100"), "0.61 to 1.02 billion tokens in 24 hours on one H100"),
         # 2 × 8.03e9 × 8,192 / (0.4 × 989e12) = 0.3326 s
         ((Goal.PREFILL,), Workload(model="meta-llama/Meta-Llama-3.1-8B", context=8192, mfu=0.4, accelerator="H100"), "0.333 s to the first token of a prompt of 8,192 tokens, 24,600 tokens a second of prompts at an MFU of 40 %"),
         ((Goal.PREFILL,), Workload(model="meta-llama/Meta-Llama-3.1-70B", accelerator="H100", accelerators=8), "16,800 to 28,000 tokens a second of prompts, "),

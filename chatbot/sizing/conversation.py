@@ -229,7 +229,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         if not computed and said.slots and not said.goals and "?" not in question:
             return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before the question about them
         if not computed:
-            return Heard(label, asked, computed, said, likely=after)
+            # "Why not p4d?" keeps the model for "and how many of them?".
+            return Heard(label, changed if before.asked.names_model and not asked.names_model else asked, computed, said, likely=after)
     return Heard(label, asked, computed, said, likely=alone)
 
 

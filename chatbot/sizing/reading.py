@@ -16,6 +16,7 @@ from typing import Any
 
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.facts import short
+from chatbot.sizing.memory import BITS
 from chatbot.sizing.model_names import Named, find_model, heads, sibling
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
@@ -134,6 +135,11 @@ class Reading:
             if len(different) > 1:
                 self.several[slot] = [{slot: value} for value in different[1:]]
 
+    def add(self, slot: str, values: Sequence[Any]) -> None:
+        """Give a slot further values, or its first."""
+        there = [self.slots.pop(slot)] if slot in self.slots else []
+        self.fill(slot, [*there, *(other[slot] for other in self.several.get(slot, ())), *values])
+
 
 @lru_cache(maxsize=256)
 def read_question(question: str, known: Known) -> Said:
@@ -175,8 +181,8 @@ def _take_slots(reading: Reading) -> None:
         (_take_types, "instance"), (_take_each, "users"), (lambda r: r.take(_FUTURE), "future"), (_take_model, "model"), (lambda r: _take_listed(r, "rivals"), "rival"),
         (lambda r: r.fill("context", [ALL_CONTEXT for _ in r.take(_ALL_CONTEXT)]), "context"), (_take_rows, "tokens"), (_take_shares, "share"), (_take_amounts, "amount"),
         (_take_cache, "format"), (_take_budget, "budget"), (_take_tokens, "tokens"), (_take_context, "context"), (_take_sequences, "users"), (_take_training, "training method"),
-        (_take_sizes, "model"), (lambda r: r.fill("weights", _formats(r)), "format"), (_take_accelerators, "gpu"), (_take_lines, "family"), (_take_families, "family"),
-        (_take_memory, "gpus"), (_take_duration, "duration"), (lambda r: r.fill("region", _take_listed(r, "regions")), "region"), (_take_people, "users"),
+        (_take_sizes, "model"), (lambda r: r.fill("weights", _formats(r)), "format"), (_take_weight, "model"), (_take_accelerators, "gpu"), (_take_lines, "family"), (_take_families, "family"),
+        (_take_memory, "gpus"), (_take_duration, "duration"), (lambda r: r.add("region", _take_listed(r, "regions")), "region"), (_take_people, "users"),
     ):  # fmt: skip
         take(reading)
         reading.stand_in(stand_in)
@@ -721,6 +727,21 @@ _KIND = r"(?:[\s-](?:tensor core )?(?:gpus?|accelerators?|chips?|cards?))?"
 _GB = r"(?P<gb{}>\d{{1,4}}(?:\.\d+)?)\+?[\s-]?(?P<unit{}>gi?bs?|g|gigs?|go(?! )|gigabytes?)(?!\w|/s)"
 
 
+_WEIGHT = re.compile(
+    rf"\b(?:{_NOUN}|weights)(?:,? (?:is|are|it|itself|file|files|size|at|about|around|roughly|some|only|just|needs?|wants|takes?|up|weighs?|which|that|comes|to|on disk)){{1,5}} {_GB.format('', '')}(?! ?(?:gpu|card|each|[hbalv]\d))"
+    rf"|(?<![\w.]){_GB.format('_', '_')}(?: of)?[ -](?:[a-z]+ )?(?:{_NOUN}|weights)\b"
+)
+
+
+def _take_weight(reading: Reading) -> None:
+    """Fill the parameters of a model that is known by its bytes alone: "our model is 40 GB"."""
+    match = None if reading.slots.keys() & {"model", "parameters"} else _WEIGHT.search(reading.question)
+    if match:
+        bits = BITS[reading.slots.get("weights", Format.BF16)]
+        reading.mask(*match.span())
+        reading.fill("parameters", [_gigabytes(match["gb"] or match["gb_"], match["unit"] or match["unit_"]) * 8e9 / bits])
+
+
 def _take_accelerators(reading: Reading) -> None:
     names = tuple(dict.fromkeys(map(short, reading.known.accelerators)))
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
@@ -774,7 +795,7 @@ def _folded(written: str) -> str:
 # Product lines whose name alone means every generation.
 _LINES_ALONE = frozenset({"trainium", "inferentia"})
 _REFUSING = re.compile(
-    r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
+    r"(?:\b(?:hors|sauf|excepté|außer|excluding|excludes?|skip(?:ping)?|salvo|excepto|spare me|barring|minus|no|(?<!why )not|without|avoid(?:ing)?|except|other than|instead of|non|rather than|anything but|kein\w*|ohne|sin|sans)\b[\s-]?(?:(?:an?|any|using|on|the|use|from|old|older|ancient|legacy|more|those|these|such|fancy|les?|la|die|der)\s)*(?:\|+ (?:or|nor|and|et|und|oder|,) )*)$"
 )
 
 
