@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.glossary import in_english
 from chatbot.hardware_answer import hours_asked, of_energy
@@ -18,11 +17,12 @@ from chatbot.sizing.given import ITEM, OF_ONE, Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
+from chatbot.sums import Sum, compared, plain, usd
+from chatbot.trade_offs import api_or_machines, block, payback, scaling, spot
 from chatbot.units_answer import in_euros, lines_by_units
-from chatbot.working import Working, article, load, rounded
-from ingest import Index, Row
+from chatbot.working import Working, article, load
+from ingest import Index
 
-_CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
 _LONGEST = 1_000
 # A turn of at most this many words that asks for nothing new repeats the question with another figure.
 _SHORT = 18
@@ -30,70 +30,6 @@ _SHORT = 18
 _MANY = 10_000
 # A shorter batch is a misreading: nobody asks how long it takes.
 _LEAST_HOURS = 0.01
-
-
-class _Sum:
-    """Computes results from the figures of one conversation, and writes each with its formula."""
-
-    def __init__(self, given: Given, asked: str, working: Working) -> None:
-        self.given, self.asked, self.facts, self.working = given, asked, working.tables.facts, working
-        self._known = [*_CONSTANTS, *(figure.value for figure in given.figures), *(1 - f.value for f in given.figures if f.value < 1), *(float(v) for v in given.slots.values() if isinstance(v, int | float))]
-        self.rows: list[Row] = []
-        self.steps: list[str] = []
-        self.used: set[float] = set()
-        self.alone = True
-        self.most = ""
-        """The remark that a power is the data sheet's maximum, if the user gave none."""
-
-    def all(self, role: str) -> list[float]:
-        """The figures of a role, marked as used."""
-        self.used.update(found := self.given.all(role))
-        return found
-
-    def one(self, role: str) -> float | None:
-        """The figure of a role; None if there are none or several."""
-        return self.all(role)[0] if len(self.given.all(role)) == 1 else None
-
-    def hours(self) -> float | None:
-        """The hours of the time or schedule that is given."""
-        self.used.update(self.given.all("hours") + self.given.all("share of day"))
-        return self.given.slots.get("hours")
-
-    def know(self, value: float, *rows: Row) -> float:
-        """Register a number from a row, or one that follows from counting, so that formulas may use it."""
-        self._known.append(value)
-        self.rows += rows
-        return value
-
-    def compute(self, formula: str, written: str = "{}", *, scale: float = 1.0) -> tuple[float, str]:
-        """Evaluate a formula; return its value and how it is written."""
-        value = evaluate(formula)
-        text = written.format(rounded(value / scale, money="$" in written))
-        self.working.note(Computed(text, formula, scale, (*self._known, value)))
-        self._known.append(value)
-        self.working.say(formula)
-        return value, text
-
-    def step(self, formula: str, written: str = "{}", *, scale: float = 1.0) -> tuple[float, str]:
-        """The same as `compute`, also shown in the working."""
-        value, text = self.compute(formula, written, scale=scale)
-        self.steps.append(f"{formula} = {text}")
-        return value, text
-
-    def cite(self, *terms: str) -> str:
-        """The marks of the sources that explain a formula, and of the rows used."""
-        explained = [e for term in terms if (e := self.working.tables.explained(term, self.working.index))]
-        return "".join([*map(self.working.mark, explained), self.working.cite(*dict.fromkeys(self.rows))])
-
-    def price(self) -> tuple[float, str] | None:
-        """The price of an hour and how it is told: the user's own, else that of the instance type in the table."""
-        if (own := self.one("price")) is not None:
-            return own, self.working.say(f"your {_usd(own)} an hour")
-        price = self.facts.price(str(self.given.slots.get("instance_type", "")))
-        if self.all("price") or not price:
-            return None
-        hourly = self.know(price.usd_per_hour, price.row)
-        return hourly, self.working.say(f"${hourly:.4g} an hour on {price.instance_type} {price.terms}")
 
 
 def answer_by_figures(query: Query, index: Index) -> Draft | None:
@@ -106,13 +42,14 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     formulas, asked = _asked(given)
     # A turn that continues an earlier question is computed with the figures of the earlier turns as well.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
-    for formula in [*(f for f in formulas if f.write is not _SPENT), None, *(f for f in formulas if f.write is _SPENT)]:
+    by_units = (api_or_machines, lines_by_units)
+    for formula in [by_units[0], *(f for f in formulas if f.write is not _SPENT), by_units[1], *(f for f in formulas if f.write is _SPENT)]:
         working = Working(tables, index, ["\n".join(turns), "CO2e"])
-        if formula is None:
-            if lines := list(lines_by_units(given, working)):
+        if not isinstance(formula, _Formula):
+            if lines := list(formula(given, working)):
                 return working.draft(*lines)
             continue
-        total = _Sum(given[-1], asked, working)
+        total = Sum(given[-1], asked, working)
         try:
             lines = [line for line in formula.write(given[-1], total) if line]
         except ValueError:
@@ -123,7 +60,7 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     return None
 
 
-def _in_euros(draft: Draft, turns: Sequence[str], total: _Sum) -> Draft:
+def _in_euros(draft: Draft, turns: Sequence[str], total: Sum) -> Draft:
     """Rewrite the draft in euros if the asker uses them, unless a price in dollars is involved."""
     if not in_euros(turns) or total.rows:
         return draft
@@ -137,7 +74,7 @@ class _Formula:
 
     asks: re.Pattern[str]
     needs: tuple[str, ...]
-    write: Callable[[Given, _Sum], Iterator[str]]
+    write: Callable[[Given, Sum], Iterator[str]]
     takes: str = ""
 
     def serves(self, given: Given) -> bool:
@@ -167,42 +104,33 @@ def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
     return [f for f in asked if f.serves(given[-1])], words
 
 
-def _n(value: float) -> str:
-    return f"{value:.10g}"
-
-
-def _usd(value: float) -> str:
-    """A price as written on a price tag: $4.10, $0.023."""
-    return f"${value:.2f}" if round(value, 2) == round(value, 6) else f"${value:.6g}"
-
-
 # --- money ----------------------------------------------------------------------------------------------------------------
 
 _PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
 _COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*\b(?! to \w+ing\b)|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
-def _fixed(given: Given, total: _Sum) -> Iterator[str]:
+def _fixed(given: Given, total: Sum) -> Iterator[str]:
     """From how many hours a month, or after how many months, a fixed sum costs less than paying by the hour; or from
     how many tokens on a machine costs less than an API."""
     hourly, month, money, busy = total.price(), total.one("monthly price"), total.one("money"), total.one("busy") or 1
     if hourly and (api := total.one("API price")):
-        even = [total.compute(f"{_n(hourly[0])} × {hours} / {_n(api)}", "{} million tokens")[1] for hours in (730, 24)]
-        yield f"From {even[0]} a month on, {even[1]} a day, {hourly[1]} costs less than your {_usd(api)} for a million {total.cite('price of tokens')}."
+        even = [total.compute(f"{plain(hourly[0])} × {hours} / {plain(api)}", "{} million tokens")[1] for hours in (730, 24)]
+        yield f"From {even[0]} a month on, {even[1]} a day, {hourly[1]} costs less than your {usd(api)} for a million {total.cite('price of tokens')}."
     elif hourly and (fixed := month or money):
-        pays = total.step(f"{_n(fixed)} / {_n(hourly[0])}", "{} hours")[1] if month else total.step(f"{_n(fixed)} / ({_n(hourly[0])} × 730 × {_n(busy)})", "{} months")[1]
-        yield f"From {pays}{' of a month' if month else ''} on: {_usd(fixed)} instead of {hourly[1]} {total.cite('break-even')}."
+        pays = total.step(f"{plain(fixed)} / {plain(hourly[0])}", "{} hours")[1] if month else total.step(f"{plain(fixed)} / ({plain(hourly[0])} × 730 × {plain(busy)})", "{} months")[1]
+        yield f"From {pays}{' of a month' if month else ''} on: {usd(fixed)} instead of {hourly[1]} {total.cite('break-even')}."
 
 
-def _break_even(given: Given, total: _Sum) -> Iterator[str]:
+def _break_even(given: Given, total: Sum) -> Iterator[str]:
     """From which share of the hours a commitment costs less than paying by the hour: its price divided by the one on demand."""
     discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
     sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
-    options = [(f"1 - {_n(d)}", f"at your {_n(100 * d)} % off") for d in discounts]
+    options = [(f"1 - {plain(d)}", f"at your {plain(100 * d)} % off") for d in discounts]
     if not options and len(prices) > 1:
-        options = [(f"{_n(price)} / {_n(prices[-1])}", f"at your {_usd(price)} instead of {_usd(prices[-1])} an hour") for price in prices[:-1]]
+        options = [(f"{plain(price)} / {plain(prices[-1])}", f"at your {usd(price)} instead of {usd(prices[-1])} an hour") for price in prices[:-1]]
     elif not options and prices and sheet and prices[0] < sheet.usd_per_hour:
-        options = [(f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {_usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
+        options = [(f"{plain(prices[0])} / {plain(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
     if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
@@ -214,22 +142,22 @@ def _break_even(given: Given, total: _Sum) -> Iterator[str]:
         if used and len(options) == 1:
             share, dearer = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), used / HOURS_A_MONTH < even
             verdict = f"{'No' if dearer else 'Yes'}, it runs {share} of the hours: the commitment pays from "
-            paid = f"({formula}) / {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"
+            paid = f"({formula}) / {plain(total.know(round(used / HOURS_A_MONTH, 6)))}"
             change = total.compute(f"({paid} - 1) × 100" if dearer else f"(1 - {paid}) × 100", f"{{}} % {'more' if dearer else 'less'}")[1]
             gains = f" It costs {change} than paying for the hours that it runs."
             if len(prices) == 2 and re.search(r"\b(?:over|per|an?|in) (?:the )?year", total.asked):
-                apart = [_n(prices[0]), f"{_n(prices[1])} × {_n(total.know(round(used / HOURS_A_MONTH, 6)))}"]
+                apart = [plain(prices[0]), f"{plain(prices[1])} × {plain(total.know(round(used / HOURS_A_MONTH, 6)))}"]
                 gains = f"{gains[:-1]}, {total.compute(f'({apart[1 - dearer]} - {apart[dearer]}) × 8760', '${}')[1]} a year."
         percent = total.step(f"({formula}) × 100", "{} %")[1]
         text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
         yield text if verdict else f"From {text}"
     if len(options) == 1 and len(prices) == 2 and sheet and abs(sheet.usd_per_hour / prices[-1] - 1) > 0.02 and prices[0] < sheet.usd_per_hour:
-        today = f"{_n(prices[0])} / {_n(total.know(sheet.usd_per_hour, sheet.row))}"
+        today = f"{plain(prices[0])} / {plain(total.know(sheet.usd_per_hour, sheet.row))}"
         share, hours = total.compute(f"{today} × 100", "{} %")[1], total.compute(f"{today} × 730", "{} hours a month")[1]
         yield f"Against today's {total.working.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours} {total.cite()}."
 
 
-def _hours_used(total: _Sum) -> float | None:
+def _hours_used(total: Sum) -> float | None:
     """The hours of a month that something runs, if a schedule or a share gives them."""
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
@@ -237,17 +165,17 @@ def _hours_used(total: _Sum) -> float | None:
     return hours if hours and HOURS_A_MONTH / 24 < hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
-def _least_discount(used: float, total: _Sum) -> Iterator[str]:
+def _least_discount(used: float, total: Sum) -> Iterator[str]:
     """What discount makes a commitment cheaper than machines that are off part of the time."""
     hours = total.know(round(used / HOURS_A_MONTH * 168, 2))
-    share = total.step(f"{_n(hours)} / 168 × 100", "{} %")[1]
-    least, text = total.step(f"(1 - {_n(hours)} / 168) × 100", "{} %")
+    share = total.step(f"{plain(hours)} / 168 × 100", "{} %")[1]
+    least, text = total.step(f"(1 - {plain(hours)} / 168) × 100", "{} %")
     answer = "No, not with the most that AWS gives" if least > 72 else "Hardly" if least > 50 else "Perhaps"
-    week = total.working.say(f"{_n(hours)} of 168 hours")
+    week = total.working.say(f"{plain(hours)} of 168 hours")
     yield f"{answer}: it runs {week} a week, {share}, so a commitment for all hours is cheaper only with more than {text} off; the most that any gives is 72% {total.cite('break-even', 'maximum discount')}."
 
 
-def _below_list(given: Given, total: _Sum) -> Iterator[str]:
+def _below_list(given: Given, total: Sum) -> Iterator[str]:
     """How far the user's own price of a machine is below its price on demand."""
     own, listed = total.one("price"), total.facts.price(str(given.slots.get("instance_type", "")))
     if not own or not listed or own == listed.usd_per_hour or any(f.is_bar for f in given.figures if f.role == "price"):
@@ -255,40 +183,40 @@ def _below_list(given: Given, total: _Sum) -> Iterator[str]:
     hours, number = _paid_hours(total) or 1.0, _machines(given, total)
     span = {1.0: "an hour", 24.0: "a day", 168.0: "a week", float(HOURS_A_MONTH): "a month of 730 hours", 8760.0: "a year"}.get(hours, f"for {hours:g} hours")
     less, more = sorted((own, total.know(listed.usd_per_hour, listed.row)))
-    gap = total.compute(f"{_n(number)} × ({_n(more)} - {_n(less)}) × {total.know(hours):.6g} hours", "${}")[1]
-    share = total.compute(f"({_n(more)} - {_n(less)}) / {_n(listed.usd_per_hour)} × 100", "{} %")[1]
-    of = f" for each of {_n(number)}" if number > 1 else ""
-    prices = total.working.say(f"your {_usd(own)} an hour instead of ${listed.usd_per_hour:.4g} on {listed.instance_type} {listed.terms}{of}")
+    gap = total.compute(f"{plain(number)} × ({plain(more)} - {plain(less)}) × {total.know(hours):.6g} hours", "${}")[1]
+    share = total.compute(f"({plain(more)} - {plain(less)}) / {plain(listed.usd_per_hour)} × 100", "{} %")[1]
+    of = f" for each of {plain(number)}" if number > 1 else ""
+    prices = total.working.say(f"your {usd(own)} an hour instead of ${listed.usd_per_hour:.4g} on {listed.instance_type} {listed.terms}{of}")
     yield f"{gap} {total.working.say(span)} {'less' if own < listed.usd_per_hour else 'more'}, {share}: {prices} {total.cite()}."
 
 
-def _of_tokens(given: Given, total: _Sum) -> Iterator[str]:
+def _of_tokens(given: Given, total: Sum) -> Iterator[str]:
     """What a million tokens cost, and at which utilisation that equals an API's price."""
     price, pace = total.price(), total.one("pace")
     if not price or not pace:
         return
     busy, api, cite = total.one("busy") or 1.0, total.one("API price"), total.cite("price of tokens")
     each = any(f.role == "price" and re.search(r"\b(?:each|apiece)\b", f.beside) for f in given.figures)
-    count = f"{_n(number)} × " if each and (number := total.one("cards") or total.one("machines")) else ""
-    always = total.compute(f"{count}{_n(price[0])} / ({_n(pace)} × 3600) × 1e6", "${}")[1]
+    count = f"{plain(number)} × " if each and (number := total.one("cards") or total.one("machines")) else ""
+    always = total.compute(f"{count}{plain(price[0])} / ({plain(pace)} × 3600) × 1e6", "${}")[1]
     cost, text = total.step(f"{count}{_rated('1e6', ['pace'], total)}", "${}")
-    use = f", busy for {total.working.say(f'{_n(busy * 100)} %')} of the time; {always} if it were always busy" if busy < 1 else " when it is always busy"
+    use = f", busy for {total.working.say(f'{plain(busy * 100)} %')} of the time; {always} if it were always busy" if busy < 1 else " when it is always busy"
     result = f"{text} for a million tokens at {price[1]}{' each' if count else ''} and {total.working.say(f'{pace:,g} tokens a second')}{use} {cite}."
     if not api:
         below = f" An API that asks less is cheaper than this machine {cite}." if re.search(r"\bapi\b|bedrock|self[- ]?host", total.asked) else ""
         yield f"{result}{total.working.say(below)}"
         return
-    share, even = total.step(f"{count}{_n(price[0])} / ({_n(pace)} × 3600 × {_n(api)}) × 1e8", "{} %")
-    times = total.compute(f"{_n(cost)} / {_n(api)}", "{} times")[1]
-    equal = f"It costs as much as your {_usd(api)} for a million tokens when it is busy for {even} of the time" if share <= 100 else f"Not even always busy is it as cheap as your {_usd(api)} for a million tokens"
-    led = [f"{equal} {cite}.", result] if re.search(_EVEN, total.asked) else [result.replace(f" {cite}.", f", {times} your API's {_usd(api)} {cite}."), f"{equal} {cite}."]
+    share, even = total.step(f"{count}{plain(price[0])} / ({plain(pace)} × 3600 × {plain(api)}) × 1e8", "{} %")
+    times = total.compute(f"{plain(cost)} / {plain(api)}", "{} times")[1]
+    equal = f"It costs as much as your {usd(api)} for a million tokens when it is busy for {even} of the time" if share <= 100 else f"Not even always busy is it as cheap as your {usd(api)} for a million tokens"
+    led = [f"{equal} {cite}.", result] if re.search(_EVEN, total.asked) else [result.replace(f" {cite}.", f", {times} your API's {usd(api)} {cite}."), f"{equal} {cite}."]
     yield from led
 
 
 _A_YEAR = re.compile(r"\byear|\bannual|\bannum|\bjahr|\baño|\bann[ée]e")
 
 
-def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
+def _off_hours(given: Given, total: Sum) -> Iterator[str]:
     """What it saves to switch machines off part of the time."""
     price, hours = total.price(), total.hours() or 0.0
     whole, span = (8760.0, "year") if hours > HOURS_A_MONTH or _A_YEAR.search(given.text) else (float(HOURS_A_MONTH), "month")
@@ -296,19 +224,19 @@ def _off_hours(given: Given, total: _Sum) -> Iterator[str]:
         return
     hours = whole - _hours_off(given.text, hours, whole)
     number = _machines(given, total)
-    week = f"{_n(total.know(round(hours / whole * 168, 1)))}"
-    each = f"{_n(number)} × {_n(price[0])} × {whole:g}"
+    week = f"{plain(total.know(round(hours / whole * 168, 1)))}"
+    each = f"{plain(number)} × {plain(price[0])} × {whole:g}"
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
     saved = total.step(f"{each} hours × (168 - {week}) / 168", "${}")[1]
     always, kept = total.compute(each, "${}")[1], total.compute(f"{each} × {week} / 168", "${}")[1]
-    yield f"{saved} a {span}, {share}: they run {total.working.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {_n(number)}' if number > 1 else ''} {total.cite('schedule')}."
+    yield f"{saved} a {span}, {share}: they run {total.working.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {plain(number)}' if number > 1 else ''} {total.cite('schedule')}."
 
 
-def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str, of: str = "") -> Callable[[Given, _Sum], Iterator[str]]:
+def _by_sides(measure: Callable[[Sum], str], written: str, verb: str, term: str, of: str = "") -> Callable[[Given, Sum], Iterator[str]]:
     """Return a writer that computes a formula for one thing, or for each of several that are compared, and says which
     is least."""
 
-    def write(given: Given, total: _Sum) -> Iterator[str]:
+    def write(given: Given, total: Sum) -> Iterator[str]:
         compares = re.search(_COMPARES, total.asked) and not re.search(r"together|combined|\bin all\b", total.asked)
         sides, formulas = (given.sides if compares else ()) or (given,), []
         total.alone = len(sides) == 1
@@ -317,15 +245,12 @@ def _by_sides(measure: Callable[[_Sum], str], written: str, verb: str, term: str
             formulas.append(measure(total))
         if not all(formulas) or (len(formulas) > 1 and (len(set(formulas)) == 1 or _UNTIL.search(total.asked))):
             return  # the difference was not read, or the point is asked for at which they are equal
-        values = [total.compute(formula, written) for formula in formulas]
         types = [total.working.say(side.slots.get("instance_type", "")) for side in sides]
         names = types if len({*types, ""}) > len(types) else ["the first", "the second"]
-        (less, _), (more, _) = min(values), max(values)
-        yes = ("Yes, " if values[0][0] == less < more else "No, ") if _FIRST_IS_LESS.search(total.asked) else ""
-        least = names[values.index(min(values))] if yes else names[values.index(min(values))].replace("the ", "The ")
-        which = f"{yes}{least} {verb} less, by {total.compute(f'{_n(more)} - {_n(less)}', written)[1]}" if less < more else "They come to the same"
-        told = [f"{formula} = {text} for {name}" for name, formula, (_, text) in zip(names, formulas, values, strict=False)]
-        result = f"{which}{of}: {'; '.join(told)}" if len(values) > 1 else f"{values[0][1]}{of}: {formulas[0]}"
+        if len(formulas) > 1:
+            result = compared(total, list(zip(names, formulas, strict=False)), written, verb, of, asserts=bool(_FIRST_IS_LESS.search(total.asked)))
+        else:
+            result = f"{total.compute(formulas[0], written)[1]}{of}: {formulas[0]}"
         yield f"{result} {total.cite(term)}."
 
     return write
@@ -336,26 +261,26 @@ _UNTIL = re.compile(r"\b(?:how many|after what|from how many) (?:hours|days|week
 _FIRST_IS_LESS = re.compile(r"^\W*(?:so,? |and |hm+,? )*(?:is|are|was|were|would|will|does|do|did|ist|sind)\b.*\b(?:cheaper|less|billiger|günstiger)\b.*\b(?:than|als)\b")
 
 
-def _spent(total: _Sum) -> str:
+def _spent(total: Sum) -> str:
     """Formula: hours x price x count, or tokens x their price; empty if a factor is missing."""
     if (tokens := total.one("tokens")) and (rate := total.one("API price")):
-        return f"{_n(tokens)} / 1e6 × {_n(rate)}"
+        return f"{plain(tokens)} / 1e6 × {plain(rate)}"
     price, hours, counts = total.price(), _paid_hours(total), _counts(total)
     if any(f.value not in total.used for f in total.given.figures if f.role in ("things", "items", "calls", "times") and f.is_input):
         return ""
     alone = total.alone and ("instance_type" in total.given.slots or not re.search(_AMOUNT, total.asked))
     if not price or not hours or counts is None or alone:
         return ""
-    formula = f"{counts}{_n(price[0])} × {total.know(hours):.6g} hours"
+    formula = f"{counts}{plain(price[0])} × {total.know(hours):.6g} hours"
     for role, written in (("discount", " × (1 - {})"), ("lost", " / (1 - {})"), ("headroom", " × (1 + {})")):
-        formula += written.format(_n(share)) if (share := total.one(role)) else ""
+        formula += written.format(plain(share)) if (share := total.one(role)) else ""
     for figure in total.given.figures:
         if figure.role == "money" and re.search(r"(?:\bplus|\band|\+) \W*$", figure.before):
-            formula += f" + {_n(total.one('money') or 0)}"
+            formula += f" + {plain(total.one('money') or 0)}"
     return formula
 
 
-def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
+def _of_parts(given: Given, total: Sum) -> Iterator[str]:
     """What a fleet costs whose parts are paid for in different ways."""
     base = total.price()
     if (given.sides and re.search(_COMPARES, total.asked)) or not given.parts or not all(part.count and (part.price or base) for part in given.parts):
@@ -368,16 +293,16 @@ def _of_parts(given: Given, total: _Sum) -> Iterator[str]:
     if hours < HOURS_A_MONTH and re.search(_PLANS, given.text):
         return  # a commitment is also paid for while its machines are off
     span = {8760.0: "a year", HOURS_A_MONTH: "a month"}.get(hours, f"for {hours:g} hours")
-    each = [f"{_n(part.count)} × {_n(part.price or (base[0] if base else 0))}{f' × (1 - {_n(part.discount)})' * bool(part.discount)}" for part in given.parts]
+    each = [f"{plain(part.count)} × {plain(part.price or (base[0] if base else 0))}{f' × (1 - {plain(part.discount)})' * bool(part.discount)}" for part in given.parts]
     spent, text = total.step(f"({' + '.join(each)}) × {total.know(hours):.6g} hours", "${}")
     less = ""
     if base:
-        listed, before = total.compute(f"{_n(fleet)} × {_n(base[0])} × {hours:.6g}", "${}")
-        less = f", {total.compute(f'(1 - {_n(spent)} / {_n(listed)}) × 100', '{} %')[1]} less than the {before} of all {_n(fleet)} at {base[1]}"
+        listed, before = total.compute(f"{plain(fleet)} × {plain(base[0])} × {hours:.6g}", "${}")
+        less = f", {total.compute(f'(1 - {plain(spent)} / {plain(listed)}) × 100', '{} %')[1]} less than the {before} of all {plain(fleet)} at {base[1]}"
     yield f"{text} {span}{less} {total.cite('cost')}."
 
 
-def _paid_hours(total: _Sum) -> float | None:
+def _paid_hours(total: Sum) -> float | None:
     """The hours that are paid for: a given time, those of a schedule, or else those of the day, month or year that is
     asked for."""
     if (spent := total.one("card hours")) or ([f.role for f in total.given.figures].count("hours") == 1 and not _is_scheduled(total)):
@@ -386,13 +311,13 @@ def _paid_hours(total: _Sum) -> float | None:
     return total.hours() or (spans.pop() if len(spans) == 1 else None)
 
 
-def _is_scheduled(total: _Sum) -> bool:
+def _is_scheduled(total: Sum) -> bool:
     """Whether the given hours recur each day, week or month."""
     times = "".join(f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours")
     return bool(re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
 
 
-def _counts(total: _Sum) -> str | None:
+def _counts(total: Sum) -> str | None:
     """The counts that multiply a price, as the beginning of a formula: of machines, or of cards if the price is per
     card, and of those who each have some. None if it is unclear which count applies."""
     each, given = re.search(_EACH, total.asked), total.given
@@ -402,28 +327,28 @@ def _counts(total: _Sum) -> str | None:
     beside = [*given.all("cards"), *(given.all("machines") if given.all("card hours") else ())]
     total.used |= {*(f.value for f in counted), *beside}
     numbers = [f.value for f in counted] or [n for n in (given.slots.get("instances"),) if n and "instance_type" in given.slots]
-    return "".join(f"{_n(n)} × " for n in numbers if n != 1) if each or len(numbers) < 2 else None
+    return "".join(f"{plain(n)} × " for n in numbers if n != 1) if each or len(numbers) < 2 else None
 
 
 _EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gpu|card|node|box|machine|instance|million|m)\b)[a-z]"
 
 
-def _rated(number: str, roles: Sequence[str], total: _Sum) -> str:
+def _rated(number: str, roles: Sequence[str], total: Sum) -> str:
     """Formula: the price of `number` units that are done at a rate, the first of `roles` that is given; empty if a
     figure is missing."""
     price, rate, busy = total.price(), next(filter(None, map(total.one, roles)), None), total.one("busy")
     sized = total.alone and "pace" in roles and not total.given.all("price")  # for one machine that has a name, a sizing knows more
-    return f"{_n(price[0])} / ({_n(rate)} × 3600{f' × {_n(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
+    return f"{plain(price[0])} / ({plain(rate)} × 3600{f' × {plain(busy)}' if busy else ''}) × {number}" if price and rate and not sized else ""
 
 
-def _hours_left(total: _Sum) -> str:
+def _hours_left(total: Sum) -> str:
     price, money, counts = total.price(), total.one("money"), _counts(total)
     if not price or not money or counts is None:
         return ""
-    return f"{_n(money)} / {f'({counts}{_n(price[0])})' if counts else _n(price[0])}"
+    return f"{plain(money)} / {f'({counts}{plain(price[0])})' if counts else plain(price[0])}"
 
 
-def _lasts(given: Given, total: _Sum) -> Iterator[str]:
+def _lasts(given: Given, total: Sum) -> Iterator[str]:
     """How long a sum of money lasts: around the clock, and by the schedule if there is one."""
     if given.sides or not (left := _hours_left(total)):
         yield from _by_sides(_hours_left, "{} hours", "lasts", "cost")(given, total) if given.sides else ()
@@ -440,7 +365,7 @@ def _lasts(given: Given, total: _Sum) -> Iterator[str]:
     if month < HOURS_A_MONTH and times:
         at = f"{week:g} hours a week" if week == round(week, 1) else f"{month:g} hours a month"
         times.append((total.know(round(month * span / HOURS_A_MONTH, 4)), total.working.say(f" at {at}")))
-    results = [f"{total.compute(f'{left} / {_n(used)}', f'{{}} {unit}s')[1]}{how}" for used, how in times]
+    results = [f"{total.compute(f'{left} / {plain(used)}', f'{{}} {unit}s')[1]}{how}" for used, how in times]
     yield f"{'; '.join([*results, total.compute(left, '{} hours')[1]])}: {left} {total.cite('cost')}."
 
 
@@ -459,7 +384,7 @@ def _hours_off(question: str, hours: float, whole: float) -> float:
 # --- energy ---------------------------------------------------------------------------------------------------------------
 
 
-def _of_power(given: Given, total: _Sum) -> Iterator[str]:
+def _of_power(given: Given, total: Sum) -> Iterator[str]:
     """Energy and carbon: watts x hours x PUE x grid."""
     energy = _energy(given, total)
     if not energy:
@@ -470,10 +395,10 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
     whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or total.one("kwh")
     remark = f"{total.most}{'' if whole else ' That is of the accelerators alone, without the machines around them.'}"
     reckon = total.compute if emits else total.step
-    with_pue = f", {reckon(f'{_n(kwh)} kWh × {_n(pue)}', '{} kWh')[1]} with your PUE of {_n(pue)}" if pue and not (emits and regions and not grid) else ""
+    with_pue = f", {reckon(f'{plain(kwh)} kWh × {plain(pue)}', '{} kWh')[1]} with your PUE of {plain(pue)}" if pue and not (emits and regions and not grid) else ""
     if emits and grid:
-        kg = total.step(f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(grid)} g", "{} kg", scale=1000.0)[1]
-        yield f"{kg} of CO2e: {text}{with_pue}, at your {_n(grid)} g a kWh {total.cite('emissions')}.{remark}"
+        kg = total.step(f"{plain(kwh)} kWh × {f'{plain(pue)} × ' if pue else ''}{plain(grid)} g", "{} kg", scale=1000.0)[1]
+        yield f"{kg} of CO2e: {text}{with_pue}, at your {plain(grid)} g a kWh {total.cite('emissions')}.{remark}"
     elif emits and regions:
         *first, last = of_energy([Workload(kwh=float(f"{kwh:g}"), region=region) for region in regions[:4]], total.working, own=pue, differ=len(regions) == 2)
         yield from first
@@ -481,32 +406,32 @@ def _of_power(given: Given, total: _Sum) -> Iterator[str]:
     else:
         result = f"{text}{with_pue}"
         if price := total.one("power price"):
-            spent = f"{_n(kwh)} kWh × {f'{_n(pue)} × ' if pue else ''}{_n(price)}"
-            result = f"{total.step(spent, '${}')[1]} for {result}, at your {_usd(price)} a kWh"
+            spent = f"{plain(kwh)} kWh × {f'{plain(pue)} × ' if pue else ''}{plain(price)}"
+            result = f"{total.step(spent, '${}')[1]} for {result}, at your {usd(price)} a kWh"
         wanting = " Say where it runs, or the grams of CO2e of a kWh there, for the carbon." if emits else ""
         yield f"{result} {total.cite('emissions')}.{total.working.say(wanting)}"
 
 
-def _energy(given: Given, total: _Sum) -> str:
+def _energy(given: Given, total: Sum) -> str:
     """Formula: the kWh that are drawn; empty if it is unclear what draws what for how long."""
     if (kwh := total.one("kwh")) is not None:
-        return f"{_n(kwh)} kWh" if total.one("grid") else ""
+        return f"{plain(kwh)} kWh" if total.one("grid") else ""
     watts, spent = [f for f in given.figures if f.role == "watts" and total.all("watts")], total.one("card hours")
     if not watts and spent and (most := _sheet_watts(given, total)):
         watts = [Figure("watts", most, "gpu")]
     hours = total.hours() or total.one("hours")
     hours = 8760.0 if hours == HOURS_A_MONTH and _A_YEAR.search(total.asked) else hours
-    part = f" × {_n(share)}" if (share := total.one("part of power") or total.one("busy")) else ""
+    part = f" × {plain(share)}" if (share := total.one("part of power") or total.one("busy")) else ""
     if len(watts) == 1 and spent:
         for counted in ("cards", "machines"):
             total.all(counted)  # already counted in the card hours
-        return f"{_n(spent)} × {_n(watts[0].value)} W{part} / 1000"
+        return f"{plain(spent)} × {plain(watts[0].value)} W{part} / 1000"
     parts = {_drawn_by(f, given): f.value for f in watts}
     if not hours or not parts or len(parts) < len(watts) or len(watts) > 2:
         return ""
-    number = {"cards": _cards(given, total), "machines": _n(_machines(given, total)), "all": "1"}
-    drawn = " + ".join(f"{number[of]} × {_n(value)} W".removeprefix("1 × ") + (part if of == "cards" or len(parts) == 1 else "") for of, value in parts.items())
-    return f"{f'({drawn})' if len(parts) > 1 else drawn} × {_n(hours)} hours / 1000"
+    number = {"cards": _cards(given, total), "machines": plain(_machines(given, total)), "all": "1"}
+    drawn = " + ".join(f"{number[of]} × {plain(value)} W".removeprefix("1 × ") + (part if of == "cards" or len(parts) == 1 else "") for of, value in parts.items())
+    return f"{f'({drawn})' if len(parts) > 1 else drawn} × {plain(hours)} hours / 1000"
 
 
 def _drawn_by(watts: Figure, given: Given) -> str:
@@ -520,23 +445,23 @@ def _drawn_by(watts: Figure, given: Given) -> str:
     return "cards" if given.all("cards") else "machines"
 
 
-def _machines(given: Given, total: _Sum) -> float:
+def _machines(given: Given, total: Sum) -> float:
     return float(total.one("machines") or given.slots.get("instances") or 1)
 
 
-def _cards(given: Given, total: _Sum) -> str:
+def _cards(given: Given, total: Sum) -> str:
     """Formula: how many accelerators there are in all. "4 nodes, 8 GPUs each" are 4 × 8, two p4d.24xlarge 2 × 8."""
     instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
     if instance and not given.all("cards"):
         of_one = total.know(math.ceil(instance.accelerators) or 1, instance.row)
-        return f"{_n(_machines(given, total))} × {_n(of_one)}".removesuffix(" × 1")
+        return f"{plain(_machines(given, total))} × {plain(of_one)}".removesuffix(" × 1")
     counted = [figure for figure in given.figures if figure.role in ("machines", "cards")]
     each = [f.role for f in counted] == ["machines", "cards"] or any(f.role == "cards" and re.search(r"\beach|per", f.beside) for f in counted)
     cards, machines = total.one("cards") or given.slots.get("accelerators") or 1.0, total.one("machines") or 1.0
-    return f"{_n(machines)} × {_n(cards)}" if each and machines > 1 else _n(cards)
+    return f"{plain(machines)} × {plain(cards)}" if each and machines > 1 else plain(cards)
 
 
-def _sheet_watts(given: Given, total: _Sum) -> float:
+def _sheet_watts(given: Given, total: Sum) -> float:
     """The maximum power of the named accelerator by its data sheet; 0 if there is none."""
     name = given.slots.get("accelerator")
     sheet = next((s for full, sheets in total.facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
@@ -551,47 +476,47 @@ def _sheet_watts(given: Given, total: _Sum) -> float:
 _STATES = re.compile(r"optimi[sz]er|\badam\w*|full state|moments|master|to resume|training state")
 
 
-def _checkpoints(given: Given, total: _Sum) -> Iterator[str]:
+def _checkpoints(given: Given, total: Sum) -> Iterator[str]:
     """How large checkpoints are, what keeping them costs, how long writing one takes and which share of the time that is."""
     named = total.facts.models.get(str(given.slots.get("model", "")))
     parameters = total.one("parameters") or given.slots.get("parameters") or (named.parameters if named else None)
     states, size = bool(_STATES.search(total.asked)), total.one("size")
     each = total.one("bytes") or (14.0 if states else BITS[Format(given.slots.get("weights", Format.BF16))] / 8)
     if size:
-        formula = f"{_n(size / 1e9)}e9 bytes"
+        formula = f"{plain(size / 1e9)}e9 bytes"
         total.know(size)
     elif parameters:
         total.know(parameters, *([named.row] if named else []))
-        formula = f"{_n(parameters / 1e9)}e9 parameters × {_n(total.know(each))} bytes"
+        formula = f"{plain(parameters / 1e9)}e9 parameters × {plain(total.know(each))} bytes"
     else:
         return
     cite = total.cite("optimizer states" if states else "checkpoint")
     one = total.compute(formula, "{} GB", scale=1e9)[1] if size else total.step(formula, "{} GB", scale=1e9)[1]
     results = [f"{one} for a checkpoint"]
     if kept := total.one("kept"):
-        results.append(f"{total.step(f'{formula} × {_n(kept)}', '{} TB', scale=1e12)[1]} for the {_n(kept)} that are kept")
+        results.append(f"{total.step(f'{formula} × {plain(kept)}', '{} TB', scale=1e12)[1]} for the {plain(kept)} that are kept")
     if price := total.one("storage price"):
-        stored = f"{formula} × {_n(kept)}" if kept else formula
-        results.append(f"{total.step(f'{stored} / 1e9 × {_n(price)}', '${}')[1]} a month at your {_usd(price)} a GB")
+        stored = f"{formula} × {plain(kept)}" if kept else formula
+        results.append(f"{total.step(f'{stored} / 1e9 × {plain(price)}', '${}')[1]} a month at your {usd(price)} a GB")
     if rate := total.one("write rate"):
-        seconds, took = total.step(f"{formula} / {_n(rate / 1e9)}e9", "{} s")
+        seconds, took = total.step(f"{formula} / {plain(rate / 1e9)}e9", "{} s")
         results.append(f"{took} to write it at your {total.working.say(f'{rate / 1e9:.4g} GB/s')}")
         if interval := total.one("interval"):
             total.know(interval * 3600)
-            lost = total.step(f"{_n(seconds)} / {_n(interval * 3600)} × 100", "{} %")[1]
-            results.append(f"{lost} of the time at one every {total.working.say(f'{_n(round(interval * 60, 2))} minutes')}, if training waits for it")
+            lost = total.step(f"{plain(seconds)} / {plain(interval * 3600)} × 100", "{} %")[1]
+            results.append(f"{lost} of the time at one every {total.working.say(f'{plain(round(interval * 60, 2))} minutes')}, if training waits for it")
         if apart := total.one("between failures"):
             # Young 1974, "A first order approximation to the optimum checkpoint interval", https://doi.org/10.1145/361147.361115.
             total.know(apart * 3600)
-            best = total.step(f"(2 × {_n(seconds)} × {_n(apart * 3600)}) ** 0.5 / 60", "{} minutes")[1]
-            results.append(f"{best} between two lose least where it fails every {total.working.say(f'{_n(apart)} hours')}, if training waits")
+            best = total.step(f"(2 × {plain(seconds)} × {plain(apart * 3600)}) ** 0.5 / 60", "{} minutes")[1]
+            results.append(f"{best} between two lose least where it fails every {total.working.say(f'{plain(apart)} hours')}, if training waits")
     yield f"{'; '.join(results)} {cite}."
     if states and not size and each == 14:
-        more = total.compute(f"{_n(parameters or 0)} × {_n(total.know(16.0))}", "{} GB", scale=1e9)[1]
+        more = total.compute(f"{plain(parameters or 0)} × {plain(total.know(16.0))}", "{} GB", scale=1e9)[1]
         yield f"Taken as 2 bytes of weights and 12 of master weights and moments for each parameter; {more} if the gradients are saved too {cite}."
 
 
-def _batch(given: Given, total: _Sum) -> Iterator[str]:
+def _batch(given: Given, total: Sum) -> Iterator[str]:
     """How long a batch takes at a rate, how many machines finish it in time, and what that costs: the work is the same
     however many machines share it."""
     rate, pace, each = total.one("item rate"), total.one("pace"), total.one("output") or total.one("prompt")
@@ -602,30 +527,30 @@ def _batch(given: Given, total: _Sum) -> Iterator[str]:
         items, rate = total.one("tokens"), pace
     if not items or not (rate or (pace and each)):
         return
-    work = f"{_n(items)} / ({_n(rate)} × 3600)" if rate else f"{_n(items)} × {_n(each or 0)} / ({_n(pace or 0)} × 3600)"
-    work += f" / (1 - {_n(lost)})" if (lost := total.one("lost")) else ""
+    work = f"{plain(items)} / ({plain(rate)} × 3600)" if rate else f"{plain(items)} × {plain(each or 0)} / ({plain(pace or 0)} × 3600)"
+    work += f" / (1 - {plain(lost)})" if (lost := total.one("lost")) else ""
     if evaluate(work) < _LEAST_HOURS:
         return  # "two million statements of six pages": the six pages of one were read as the whole batch
     hours, took = total.step(work, "{} hours")
     results = [f"{took} on one"]
     if window := total.one("hours"):
         count = math.ceil(hours / window - 1e-9)
-        results.insert(0, total.working.say(f"{count} machine{'s' * (count > 1)} to finish within {_n(window)} hours"))
+        results.insert(0, total.working.say(f"{count} machine{'s' * (count > 1)} to finish within {plain(window)} hours"))
     if (machines := total.one("machines")) and machines > 1:
-        results.append(f"{total.step(f'{work} / {_n(machines)}', '{} hours')[1]} on {_n(machines)}")
+        results.append(f"{total.step(f'{work} / {plain(machines)}', '{} hours')[1]} on {plain(machines)}")
     if price := total.price():
         discount, monthly = total.one("discount"), bool(re.search(_DAILY, given.text) and re.search(r"\bmonth", given.text))
-        spent = f"{work} × {_n(price[0])}{' × 365 / 12' * monthly}"
+        spent = f"{work} × {plain(price[0])}{' × 365 / 12' * monthly}"
         results.append(f"{total.step(spent, '${}')[1]}{' a month' * monthly} at {price[1]}, however many share it")
         if discount:
-            results[-1] += f", {total.step(f'{spent} × (1 - {_n(discount)})', '${}')[1]} at your {_n(discount * 100)} % off"
+            results[-1] += f", {total.step(f'{spent} × (1 - {plain(discount)})', '${}')[1]} at your {plain(discount * 100)} % off"
     yield f"{'; '.join(results)} {total.cite('throughput')}."
 
 
 _DOES = re.compile(r"\b(?:handles?|manages?|does|do|serves?|sustains?|tops out)\b")
 
 
-def _replicas(given: Given, total: _Sum) -> Iterator[str]:
+def _replicas(given: Given, total: Sum) -> Iterator[str]:
     """How many replicas a peak takes: the demand per second divided by what one gives, with headroom, and one more if
     one may fail."""
     rates = [figure for figure in given.figures if figure.role in ("pace", "requests")]
@@ -634,7 +559,7 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     day = next((span for span in hours_asked(total.asked) if 1 < span < HOURS_A_MONTH), 0)
     if [rate.role for rate in rates] == ["pace"] and day and (tokens := total.one("tokens")):
         of_one = rates[0]
-        rates.append(Figure("pace", total.compute(f"{_n(tokens)} / ({day:g} × 3600)")[0], ""))
+        rates.append(Figure("pace", total.compute(f"{plain(tokens)} / ({day:g} × 3600)")[0], ""))
     if len(rates) != 2 or not of_one:
         return
     peak, one, unit = rates[rates[0] is of_one], of_one.value, "tokens" if of_one.role == "pace" else "requests"
@@ -642,20 +567,20 @@ def _replicas(given: Given, total: _Sum) -> Iterator[str]:
     if peak.role != of_one.role and not (output and unit == "tokens"):
         return
     total.used.update(rate.value for rate in rates)
-    demand = " × ".join(_n(factor) for factor in (times, peak.value, output if peak.role != of_one.role else None) if factor)
+    demand = " × ".join(plain(factor) for factor in (times, peak.value, output if peak.role != of_one.role else None) if factor)
     spare = bool(re.search(r"\bn ?\+ ?1\b|\b(?:plus )?(?:one|1|a) (?:spare|extra|more|standby)\b|\bone (?:may|can|to) (?:fail|die)", given.text))
     wanted, needed = total.compute(demand, f"{{}} {unit} a second")
-    formula = f"{demand} / {_n(one)}{f' × (1 + {_n(headroom)})' if headroom else ''}"
+    formula = f"{demand} / {plain(one)}{f' × (1 + {plain(headroom)})' if headroom else ''}"
     exact = total.step(formula)[0]
     count = math.ceil(exact - 1e-9)
     total.working.say(f"{count} {count + spare} {wanted:,g} {one:,g}")
-    room = f" with {total.working.say(f'{_n(headroom * 100)} %')} of headroom" if headroom else ""
+    room = f" with {total.working.say(f'{plain(headroom * 100)} %')} of headroom" if headroom else ""
     name = given.slots.get("instance_type")
     what = f" × {total.working.say(name)}" if name else f" replica{'s' * (count + spare > 1)}"
     result = f"{count + spare}{what}: {count}{room} and one to spare" if spare else f"{count}{what}{room}"
     prompts = " The tokens of the prompts are not in this sum: it is of what is generated." if total.all("prompt") else ""
     price, hours = total.price(), next((span for span in hours_asked(total.asked) if span > 24), HOURS_A_MONTH)
-    paid = f" {total.step(f'{count + spare} × {_n(price[0])} × {hours:g} hours', '${}')[1]} for {hours:g} hours at {price[1]} {total.cite()}." if price else ""
+    paid = f" {total.step(f'{count + spare} × {plain(price[0])} × {hours:g} hours', '${}')[1]} for {hours:g} hours at {price[1]} {total.cite()}." if price else ""
     yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
@@ -684,6 +609,10 @@ _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
+    _Formula(_words(r"spot|interrupt|reclaim|preempt"), ("discount or price", "lost time"), spot, "between failures or interval or hours or machines or cards or money or instance_type"),
+    _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
+    _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
+    _Formula(_words(r"\bscal|efficien|speed-?up|linear|how long|hours"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),
     _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),

@@ -70,7 +70,7 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     if _COMPARES.search(asked.text) and not re.search(r"\bco2|\bkg\b", asked.text):
         return
     told = " ".join(turn.text for turn in turns)
-    given = _as_audio(_last_of_each([q for turn in turns for q in turn.quantities], turns))
+    given = _as_audio(last_of_each([q for turn in turns for q in turn.quantities], turns))
     given, shares = _duties(given, [share for turn in turns for share in turn.shares], givens, told)
     if shares is None:
         return
@@ -171,7 +171,7 @@ _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|
 _TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
 _COMPARES = re.compile(r"\b(?:cheaper|dearer|or(?! per\b)|vs|versus|than|which|better|before and after)\b")
 _SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
-_ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\b(?:how|what|why)\b(?! (?:about|if)\b)")
+ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\b(?:how|what|why)\b(?! (?:about|if)\b)")
 _RATE = re.compile(r"\b(?:(?P<scale>million|billion) )?(?P<noun>tokens|requests|images|messages) ?(?:/|per|an?|each) ?(?P<by>s(?:ec(?:ond)?)?|minute|hour|day)\b")
 _BY_SCALE = {"million": " / 1e6", "billion": " / 1e9"}
 _IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "ni": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
@@ -185,7 +185,7 @@ def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     asks = [_questions(turn.text) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
     wished = [tuple(_targets(text, counted, sign)) for text in asks]
     at = next((number for number in range(last, -1, -1) if wished[number]), None)
-    if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or _ASKS_ELSE.search(turns[last].text))):
+    if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or ASKS_ELSE.search(turns[last].text))):
         return None
     since = at
     while since and not wished[since - 1] and "?" not in turns[since - 1].text:
@@ -275,7 +275,7 @@ def _instead(turns: list[Turn]) -> list[Turn]:
     return [*earlier, replace(last, quantities=(there, new), left=())]
 
 
-def _last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
+def last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
     """Drop the quantities that a turn after a question replaces with one of the same dimensions."""
     asks = [bool(_questions(turn.text)) for turn in turns]
     return [q for q in quantities if not any(other.dimensions == q.dimensions and any(asks[q.at[0] : other.at[0]]) for other in quantities)]

@@ -73,8 +73,8 @@ _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     *((rf"{scale}ib", {"GB": 1}, f"{factor} {GIB}".strip()) for scale, factor in (("t", "× 1024"), ("g", ""), ("m", "/ 1024"))),
     *((rf"{scale}b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
     *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
-    (r"(?:input|prompt) tok(?:en)?s?|in(?=(?:,| and| \+|/| plus)\b)|input", {"#input": 1}, ""),
-    (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?]|$)|output", {"#output": 1}, ""),
+    (r"(?:input|prompt) tok(?:en)?s?|in(?=,| and\b| \+| ?/| plus\b)|input", {"#input": 1}, ""),
+    (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?;]|$| (?:an?|per|each|every|and)\b| ?/)|output", {"#output": 1}, ""),
     (r"(?:tokens?|toks?)(?: in| out)?", {"#token": 1}, ""),
     (r"cents?|ct", {"usd": 1}, "/ 100"),
     (r"usd|us dollars?|dollars?|bucks|euros?|eur|€|\$", {"usd": 1}, ""),
@@ -126,7 +126,7 @@ _ALONE = re.compile(r"\b(?:on|with|for)\s(?:only |just |about )*$")
 _A_PRICE = re.compile(rf"(?: a piece| apiece| each)?\s?(?:/|per |an? |-?per-)\s?(?:(?:{_CARD}|{_MACHINE})[ -]?)?(?:h|hr|hour|months?|mo|year|gi?b|[km]wh|m|mio|million|mtok)\b")
 _BOTH_WAYS = re.compile(r" (?:each|per|both|in each) (?:way|direction)s?\b")
 # Tokens of prompt and answer are told apart only if they have different prices.
-_BY_KIND = re.compile(r"(?:per|/) ?(?:1 ?)?m\w* (?:input|output|prompt)")
+_BY_KIND = re.compile(r"(?:per|/) ?(?:1 ?)?m\w* (?:input|output|prompt|out\b|in\b(?=,| and| ?/| \+))")
 _A_THING = re.compile(r"\b(?:an?|one|each|every) ([a-z]+)(?: of ours)? (?:is|has|takes|averages|uses)(?: about| around)? (?:[\d,.k]+ in and )?$")
 _BATCH = re.compile(r"batch(?: size)?(?: of| is)? $")
 _SEEN = re.compile(r"\b(?:peak|traffic|we (?:see|get|have|need)|demand|in total|altogether|together)\b")
@@ -219,7 +219,8 @@ def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
             end = match.end()
         elif quantity:
             found += [] if any((q.text, q.dimensions) == (quantity.text, quantity.dimensions) and len(q.dimensions) == 1 for q in found) else [quantity]
-            counted = frozenset(pair for pair in quantity.dimensions if pair[1] == 1 and pair[0].startswith(_COUNTED)) or counted
+            now = frozenset(pair for pair in quantity.dimensions if pair[1] == 1 and pair[0].startswith(_COUNTED))
+            counted = now if now and not (counted and {name for name, _ in now} <= _TOKENS) else counted
         elif match["n"] != "1":
             left.append(match.group())
         masked = f"{masked[: match.start()]}{'|' * (end - match.start())}{masked[end:]}"
@@ -228,7 +229,15 @@ def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
     found = [replace(q, dimensions=hourly) if timed and q.dimensions == dimensions(usd=1) and re.search(r"(?:\bat|@) $", text[: q.at[1]]) else q for q in found]
     if any({("usd", 1), ("GB", -1)} <= q.dimensions for q in found):
         found = [replace(q, text=q.text.replace(f" {GIB}", "")) for q in found]  # storage that is sold by the GB is sold by the GiB
-    return Turn(tuple(found), tuple(shares), tuple(left), masked, counted)
+    return Turn(tuple(_in_parallel(found)), tuple(shares), tuple(left), masked, counted)
+
+
+def _in_parallel(quantities: Sequence[Quantity]) -> list[Quantity]:
+    """Give tokens of prompts what is said only of those of answers: "45 million input and 6 million output tokens a day"."""
+    found = list(quantities)
+    for n, of in ((n, other) for n, q in enumerate(found) for other in found if len(q.dimensions) == 1 and {q.units.get("#input"), other.units.get("#output")} == {1} and len(other.dimensions) > 1):
+        found[n] = replace(found[n], text=" ".join([found[n].text, *of.text.split(" ")[1:]]), dimensions=times((of.dimensions, 1), (dimensions(**{"#output": 1}), -1), (found[n].dimensions, 1)))
+    return found
 
 
 _SHAPE = re.compile(r"(?P<layers>\d+) layers\b|(?P<heads>\d+) (?:kv|key[/-]value) heads?\b|(?:head[ -]?dim(?:ension)?(?: of| is)? )(?P<dim>\d+)|(?P<dim_>\d+) (?:head[ -]?)?dim\b")
@@ -250,6 +259,7 @@ def _cache_of_a_token(text: str) -> str:
 
 
 _COUNTED = ("#", "gpu", "machine", "worker")
+_TOKENS = {"#token", "#input", "#output"}
 _HOURLY = ("/ 3600", "/ 60", "")
 
 

@@ -83,10 +83,15 @@ class Given:
         figures = _in_roles(other.figures, self.figures)
         new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
         # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
+        if "efficiency" in {f.role for f in (*self.figures, *figures)} and len(counted := [f for f in self.figures if f.role in _SCALED]) == 2 and sum(f.role in _SCALED for f in figures) == 1:
+            figures = [counted[0], *figures]  # "and on 64 GPUs?": the machines that the work was measured on stay
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
         told = self.new & _PRICES if "?" not in self.text else frozenset()  # prices stated in several turns, without a question, stay side by side
         kept = tuple(f for f in self.figures if f.role not in new or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
-        always = {"hours": self.slots["hours"]} if other.slots.get("hours") == MONTH_HOURS and "hours" in self.slots else {}  # running all month is compared with the schedule given before
+        # All of a month or year is compared with the schedule given before.
+        span, mine = other.slots.get("hours"), self.slots.get("hours")
+        kept_on = mine if mine and span == MONTH_HOURS else mine / MONTH_HOURS * span if mine and span == 12 * MONTH_HOURS and mine < MONTH_HOURS and not self.all("hours") else 0
+        always = {"hours": kept_on} if kept_on else {}
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
         fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
@@ -107,6 +112,7 @@ _LIMIT = re.compile(r"(?:\b(?:under|below|within|less than|no more than|at most|
 _BAR = re.compile(rf"{_LIMIT.pattern}|\b(?:over|above|beyond|exceed(?:s|ing)?|at least|(?:more|cheaper|dearer|pricier|lower|higher|(?:more|less) expensive) than)(?: about| around)? \W*$")
 _WHICH = re.compile(r"\b(?P<first>first|former|old)\b|\b(?:second|latter|other|new)\b")
 _RATES = ("requests", "pace")
+_SCALED = ("cards", "machines", "")
 _COUNTS = frozenset({"machines", "cards", "items", "calls", "things"})
 _PRICES = frozenset({"price", "API price", "monthly price"})
 _N = r"(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3}(?!\d)|\.\d{1,15})(?P<k>k(?![a-z]))?\s?"
@@ -126,6 +132,9 @@ _THING = r"(?!(?:hours|(?:week)?days|weeks|weekends|nights|months|years|minutes|
 _NOT_A_RATE = r"(?!\s?(?:/|per |an? |each )\s?(?:s|min|h))"
 _TIMES = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0}
 _SPAN = r"(?P<u>s(?:ec(?:ond)?s?)?|min(?:ute)?s?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
+_FAILS = r"(?:dies?|fails?|failures?|crash\w*|interrupt\w*|reclaim\w*|preempt\w*|killed)"
+# Words beside the time that each failure costs.
+_LOSES = re.compile(r"\blos[et]|\bcosts?\b|restart|resum|re-?do|again|recover|reload|get(?:ting)? (?:going|back)|\bboot|back up|each time|every time|\bplus \W*\||interrupt|re-?warm")
 _BINARY = {"mi": 1.024**2, "gi": 1.024**3, "ti": 1.024**4}
 _SCALES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
 # Role, pattern, and the factor for the first letter of the unit. The first pattern that matches a number claims it.
@@ -140,6 +149,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
     ("money", rf"{_N}(?:\w+ ){{0,2}}credits", {}),
+    ("money", rf"(?:costs?|spend|takes|effort|invest\w*|one[- ](?:off|time))(?: (?:us|about|around|roughly|of|is|a|an|one[- ]off|once))*\s{_N.replace('(?P<k>k(?![a-z]))?', '(?P<k>k(?![a-z]))')}(?!\s?tok)", {}),
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
     ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
     ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
@@ -159,7 +169,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("card hours", rf"{_N}{_CARD}[- ]?(?:hours?|hrs?|h)", {}),
     ("parameters", rf"{_N}(?P<u>b(?!illion \w)|b(?=illion (?:param|weight))|m(?=(?:illion)?\s?param))(?:n|illion)?(?!\s?\w*\s?tok)(?:\s?param\w*)?", _SCALES),
     ("slot", rf"(?:under|below|less than|faster than|<)\s?{_N}(?:{_SPAN}|ms)", {}),
-    ("between failures", rf"(?:(?:dies?|fails?|failures?|crash\w*|interrupt\w*|reclaim\w*|preempt\w*|killed)[^.;?\d]{{0,25}}(?:every|each|per)|mtbf(?: of| is|:)?)\s{_N}{_SPAN}", _TIMES),
+    ("between failures", rf"(?:{_FAILS}[^.;?\d]{{0,25}}(?:every|each|per)|mtbf(?: of| is|:)?)\s{_N}{_SPAN}", _TIMES),
     ("interval", rf"(?:every|each|per)\s{_N}{_SPAN}", _TIMES),
     ("share of day", rf"{_N}(?:h|hrs?|hours?)\s?{_PER}day", {}),
     ("hours", rf"{_N}{_SPAN}", _TIMES),
@@ -174,7 +184,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
 )
 # Roles of a percentage and the words that indicate them; the nearest words decide.
 _SHARES = {
-    "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|plan\b|\bri\b|year|reserv",
+    "discount": r"off\b|\bspot\b|\bminus\b|discount|less\b|cheaper|saving|saves|rebate|reduc|lower|below|\bcuts?\b|\bdrops?\b|\bsaves?\b|plan\b|\bri\b|year|reserv",
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "again": r"\bre-?(?:do|doing|done|run|runs|running)\b|\bretr(?:y|ies|ied)\b|\bredone\b",
     "lost": r"\bfail|\blost\b|\blose\b|interrupt|preempt|wasted",
@@ -202,6 +212,7 @@ _GAPS = (
 )
 # Figures that are compared differ by less than this factor.
 _LIKE = 50
+_OFF = re.compile(r"\boff (?:the |a |an |our )?(?:list |on[ -]demand )?(?:price |rate )?(?:of )?\W*$")
 _EACH_AT = re.compile(r"(?:\b(?:at|zu|à)|@)\s+$")
 # Where the first of two compared things may end, the most reliable patterns first.
 _CUTS = tuple(map(re.compile, (r"\b(?:vs\.?|versus|than|against|instead of|rather than|compared (?:to|with)|or|oder|ou)\b", r"[.;?!:]\s", r",\s|\b(?:and|to|und)\b")))
@@ -225,14 +236,15 @@ def read_given(question: str, known: Known) -> Given:
         stored = any(figure.role == "storage price" for _, figure in found)  # storage that is sold by the GB is sold by the GiB
         units = [(m, factors.get((written := m.groupdict().get("u") or " ")[0], 1.0) * (1.0 if stored else _BINARY.get(written, 1.0))) for m in reading.take(pattern)]
         found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
-    if re.search(r"\b(?:every|each|per|once an?) hour\b", reading.text) and "interval" not in {figure.role for _, figure in found}:
-        found.append((len(text), Figure("interval", 1.0, "")))
+    if hourly := re.search(r"\b(?:every|each|per|once an?) hour\b", reading.text):
+        role = "between failures" if re.search(rf"{_FAILS}[^.;?]{{0,12}}$", reading.text[: hourly.start()]) else "interval"
+        found += [] if role in {figure.role for _, figure in found} else [(len(text), Figure(role, 1.0, ""))]
     left = {number_of(number) for number in said.left}
     bare = [m for m in _BARE.finditer(reading.text) if not _YEAR.fullmatch(m.group())]
     found += [(m.start(), Figure("" if _value(m) in left else "slot", _value(m), _beside(text, m.start(), m.end()))) for m in bare]
     found.sort(key=lambda one: one[0])
     figures = [figure for _, figure in found]
-    figures = _in_roles(figures, figures)
+    figures = _as_lost(_in_roles(figures, figures), text)
     placed = [(at, figure) for (at, _), figure in zip(found, figures, strict=True)]
     end = _end_of_first(text, [(at, figure.role) for at, figure in placed])
     one, other = (read_given(part, known) for part in (text[:end], text[end:])) if end else (None, None)
@@ -254,8 +266,23 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif (figure.role == "" and figure.value % 1 and re.search(_PAID, figure.beside)) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
+        elif (figure.role in ("", "money") and figure.value % 1 and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
+        found.append(figure)
+    return found
+
+
+def _as_lost(figures: Sequence[Figure], text: str) -> list[Figure]:
+    """Tell the time that an interruption costs ("we lose 25 minutes plus 10 to restart") from other times."""
+    apart = next((f.value for f in figures if f.role == "between failures"), 0.0)
+    if not re.search(_FAILS, text):
+        return list(figures)
+    found: list[Figure] = []
+    for figure in figures:
+        if figure.role == "hours" and figure.value <= (apart or 4.0) and _LOSES.search(figure.beside):
+            figure = replace(figure, role="lost time")
+        elif figure.role == "" and found and found[-1].role == "lost time" and _LOSES.search(figure.beside):
+            figure = replace(figure, role="lost time", value=figure.value * found[-1].unit, unit=found[-1].unit)
         found.append(figure)
     return found
 
@@ -361,7 +388,10 @@ def share_of(text: str, start: int, end: int) -> str:
     before = re.split(r"%[^%]*\band\b", text[max(0, start - 40) : start])[-1]
     if re.search(rf"(?:{_SHARES['again']}|\b(?:add|adds|adding))(?: about| around)? $", before):
         return "again"
+    of_money = re.match(rf" ?of (?:our |the |a |that )?{_USD}?\s?[\d.,]+k?\s?(?:{_USD}|/|an? |per |month)", text[end:])
     for role, words in _SHARES.items():
+        if of_money and role == "part of power":
+            continue
         near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d", text[end : end + 40])[0])]
         near += [(len(before) - match.end() + 8, role) for match in re.finditer(words, before)]
     return min(near, default=(0, "share"))[1]

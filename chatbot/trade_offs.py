@@ -1,0 +1,217 @@
+"""Weigh two ways of paying for the same work by the asker's own figures: Spot with interruptions, a Capacity Block, a
+migration, more machines, an API."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from chatbot.hardware_answer import hours_asked
+from chatbot.sizing.arithmetic import evaluate
+from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
+from chatbot.sizing.given import Figure, Given
+from chatbot.sums import Sum, compared, plain, usd
+from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each
+from chatbot.working import Working
+
+_SPANS = {168.0: "a week", 730.0: "a month", 8760.0: "a year"}
+_LISTED = re.compile(r"demand|\blist")
+
+
+def span_asked(asked: str) -> tuple[float, str]:
+    """The hours and the name of the span of time that is asked for last; a month if none is."""
+    hours = next((hours for hours in reversed(hours_asked(asked)) if hours in _SPANS), 730.0)
+    return hours, _SPANS[hours]
+
+
+def _prices(total: Sum, cheap: str) -> tuple[float, float] | None:
+    """The lower price of the option whose name `cheap` matches and the one on demand; None if it is unclear which is which."""
+    own, listed = [f for f in total.given.figures if f.role == "price"], None
+    if len(own) == 1 and (sheet := total.facts.price(str(total.given.slots.get("instance_type", "")))) and not total.given.all("discount"):
+        listed = total.know(sheet.usd_per_hour, sheet.row)
+    elif len(own) == 2:
+        of_list = [bool(_LISTED.search(f.beside)) and not re.search(cheap, f.beside) for f in own]
+        if sum(of_list) != 1:
+            return None
+        listed = own[of_list.index(True)].value
+        own = [own[of_list.index(False)]]
+    total.all("price")
+    return (own[0].value, listed) if len(own) == 1 and listed else None
+
+
+def _number(total: Sum) -> str:
+    """How many machines or cards are paid for, as the beginning of a formula."""
+    counts = [f.value for f in total.given.figures if f.role in ("machines", "cards") or (f.role == "slot" and f.value == total.given.slots.get("instances"))]
+    total.used.update(counts)
+    count = counts[0] if len(counts) == 1 else total.given.slots.get("instances") or 1
+    return f"{plain(total.know(float(count)))} × " if count > 1 else ""
+
+
+_RESTARTS = re.compile(r"restart|resum|reload|going|boot|warm|recover|back up|start")
+
+
+def spot(given: Given, total: Sum) -> Iterator[str]:
+    """What Spot costs when each interruption loses time, against on demand."""
+    interval, saves = total.one("between failures"), total.one("interval")
+    lost = [f for f in given.figures if f.role == "lost time"]
+    total.all("lost time")
+    parts = [f"{plain(f.value / f.unit)}{f' / {plain(1 / f.unit)}' if f.unit < 1 else ''}" for f in lost]
+    if saves and all(_RESTARTS.search(f.beside) and not re.search(r"\blos[et]", f.beside) for f in lost):
+        parts.insert(0, f"{plain(total.know(saves))} / 2")  # on average, half of what was done since the last checkpoint
+    for f in lost:
+        total.know(f.value / f.unit)
+        total.know(1 / f.unit)
+    lost_hours = " + ".join(parts)
+    discount, prices = total.one("discount"), None if total.given.all("discount") else _prices(total, "spot")
+    base = total.price() if discount else None
+    if not discount and not prices:
+        return
+    listed = base[0] if base else prices[1] if prices else 1.0
+    cheap = f"{plain(prices[0])} / {plain(listed)}" if prices else f"1 - {plain(discount or 0)}"
+    kept = evaluate(cheap)
+    if not 0 < kept < 1:
+        return
+    cite = total.cite("Spot")
+    bound = total.compute(f"({lost_hours}) × ({cheap}) / (1 - ({cheap}))", "{} hours")[1]
+    even = f"Spot stops being cheaper when it is interrupted every {bound} or more often"
+    if not interval:
+        if re.search(r"how often|break[ -]?even|at (?:what|which)|worth", total.asked):
+            yield f"{even} {cite}."
+        return
+    total.know(interval)
+    longer = f"(1 + ({lost_hours}) / {plain(interval)})"
+    hours, each = total.one("hours"), _number(total)
+    if len(total.given.all("hours")) > 1:
+        return
+    if not (base or prices):
+        share, text = total.compute(f"(1 - ({cheap}) × {longer}) × 100", "{} %")
+        verdict = f"Yes, Spot still saves {text}" if share > 0 else "No, Spot costs more"
+        yield f"{verdict if re.search('worth|still', total.asked) else verdict.removeprefix('Yes, ').removeprefix('No, ')}: (1 - ({cheap}) × {longer}) × 100 = {text} {cite}."
+    else:
+        rate = f"{plain(prices[0])}" if prices else f"{plain(listed)} × ({cheap})"
+        work = f" × {plain(hours)}" if hours else ""
+        sides = [("Spot", f"{each}{rate}{work} × {longer}"), ("on demand", f"{each}{plain(listed)}{work}")]
+        yield f"{compared(total, sides, '${}', 'costs', '' if hours else ' for each useful hour', percent=True)} {total.cite('Spot')}."
+    yield f"{even} {cite}."
+
+
+def block(given: Given, total: Sum) -> Iterator[str]:
+    """What a Capacity Block, paid for all of its hours, costs against the hours that are used on demand."""
+    hours, busy, money, each = sorted(total.all("hours")), total.one("busy"), total.one("money"), _number(total)
+    prices = None if money else _prices(total, r"\bblock")
+    listed = prices[1] if prices else (base[0] if money and (base := total.price()) else None)
+    if not listed or len(hours) != (1 if busy else 2) or hours[0] >= hours[-1] * (2 if busy else 1):
+        return
+    used = f"{plain(hours[-1])} × {plain(busy)}" if busy else plain(hours[0])
+    whole = plain(money) if money else f"{each}{plain(prices[0] if prices else 0)} × {plain(hours[-1])}"
+    sides = [("the block", f"{whole} hours" if not money else whole), ("on demand", f"{each}{plain(listed)} × {used} hours")]
+    even = total.compute(f"{whole} / ({each}{plain(listed)})", "{} hours")[1]
+    yield f"{compared(total, sides, '${}', 'costs', percent=True)} {total.cite('break-even')}."
+    yield f"The block pays from {even} of use on {total.cite('break-even')}."
+
+
+def payback(given: Given, total: Sum) -> Iterator[str]:
+    """After how many months a sum that is paid once comes back through a lower monthly bill."""
+    once, bills = total.one("money"), [f for f in given.figures if f.role == "monthly price"]
+    share = total.one("discount") or total.one("share")
+    total.all("monthly price")
+    if not once or (share and len(bills) != 1):
+        return
+    if share:
+        saved = f"{plain(bills[0].value)} × {plain(share)}"
+    elif len(bills) == 1 and re.search(r"\bsav(?:e|es|ed|ing|ings)\b|\bless\b", bills[0].beside):
+        saved = plain(bills[0].value)
+    elif len(bills) == 2 and bills[0].value > bills[1].value:
+        saved = f"({plain(bills[0].value)} - {plain(bills[1].value)})"
+    else:
+        return
+    monthly, yearly = total.compute(saved, "${}")[1], total.compute(f"{saved} × 12 - {plain(once)}", "${}")
+    first = f"{yearly[1]} more than it costs" if yearly[0] >= 0 else f"{total.compute(f'{plain(once)} - {saved} × 12', '${}')[1]} less than it costs"
+    pays = f"{plain(once)} / ({saved})" if " " in saved else f"{plain(once)} / {saved}"
+    yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first} {total.cite('break-even')}."
+
+
+_PER_S = ("item rate", "pace", "requests")
+
+
+def scaling(given: Given, total: Sum) -> Iterator[str]:
+    """How well machines share work: the efficiency of more of them, or the time that more of them take at one."""
+    counts = [f for f in given.figures if f.role in ("cards", "machines", "") and f.value == int(f.value)]
+    rates, times, efficiency = [f for f in given.figures if f.role in _PER_S], [f for f in given.figures if f.role == "hours"], total.one("efficiency")
+    numbers = [f.value for f in counts]
+    if len(numbers) == 1 and re.search(r"\b(?:one|a single|single|1) (?:gpu|card|node|machine|box|server|instance|replica|accelerator|chip)\b", given.text):
+        numbers.insert(0, 1.0)
+    if len(numbers) != 2 or numbers[0] == numbers[1] or len({f.role for f in counts if f.role}) > 1:
+        return
+    total.used.update([*numbers, *(f.value for f in (*rates, *times))])
+    (few, many), cite = numbers, total.cite("throughput")
+    total.know(few)
+    total.know(many)
+    if not efficiency and bool(len(rates) == 2) != bool(len(times) == 2) and len(rates) + len(times) == 2 and len({f.role for f in rates}) < 2:
+        first, second = (f.value for f in (rates or times))
+        faster = f"{plain(second)} / {plain(first)}" if rates else f"{plain(first)} / {plain(second)}"
+        formula = f"{faster} / ({plain(many)} / {plain(few)})"
+        gain = total.compute(faster, "{} times")[1]
+        yield f"{total.compute(f'{formula} × 100', '{} %')[1]} scaling efficiency: {plain(many)} are {gain} as fast as {plain(few)}, {formula} {cite}."
+    elif efficiency and len(times) == 1 and not rates:
+        took = f"{plain(times[0].value)} × {plain(few)} / ({plain(many)} × {plain(efficiency)})"
+        hours, text = total.compute(took, "{} hours")
+        before, after = f"{plain(few)} × {plain(times[0].value)}", f"{plain(many)} × {plain(hours)}"
+        yield f"{text} on {plain(many)}: {took} {cite}."
+        unit = "GPU hours" if any(f.role == "cards" for f in counts) else "machine hours"
+        price = total.price()
+        rate = f" × {plain(price[0])}" if price else ""
+        yield f"{compared(total, [(f'the {plain(few)}', before + rate), (f'the {plain(many)}', after + rate)], '${}' if price else f'{{}} {unit}', 'cost' if price else 'take', percent=True)} {total.cite('cost')}."
+
+
+# --- an API against machines ----------------------------------------------------------------------------------------------
+
+_PAIR = re.compile(r"(?P<first>[$€]?[\d.]+) (?P<and>and|/|,) (?P<second>[$€]?[\d.]+) (?P<per>per|/) ?(?:1 ?)?m(?:illion|io)?\b(?! (?:input|output))(?: tokens)?")
+
+
+def _spelled(text: str, told: str) -> str:
+    """Say of each price and amount of tokens what it is of, and how often: "daily", "$1 and $5 per million"."""
+    if re.search(r"\binput\b.*\boutput\b|\bin\b.*\bout\b", told):
+        text = _PAIR.sub(r"\g<first> per million input tokens \g<and> \g<second> per million output tokens", text)
+    return re.sub(r"\bdaily\b", "a day", re.sub(r"\bmonthly\b", "a month", text))
+
+
+def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
+    """Whether an API that is paid per token costs less than machines that run all the time, and from how much traffic on."""
+    told = " ".join(given.text for given in givens)
+    if not ASKS_ELSE.search(told) and not re.search(r"break[ -]?even|\bwins?\b|\bworth", told):
+        return
+    turns = read_all(_spelled(given.text, told) for given in givens)
+    found = last_of_each([q for turn in turns for q in turn.quantities if not q.idle], turns)
+    usage = [q for q in found if any(name.startswith("#") for name in q.units)]
+    prices = [q for q in found if q not in usage and {name for name in q.units if name not in _WORKERS} == {"usd", "h"} and q.units["h"] == -1]
+    counts = [q for q in found if q.units in ({"machine": 1}, {"gpu": 1})]
+    rated = [q for q in usage if q.units.get("h") == -1]
+    if any(turn.left or turn.shares for turn in turns) or len(usage) + len(prices) + len(counts) < len(found) or len(prices) > 1 or len(counts) > 1 or not rated:
+        return
+    must = frozenset(q.at for q in usage)
+    api = solve(usage, dimensions(usd=1, h=-1), must, adds=True)
+    total = Sum(givens[-1], told, working)
+    listed = None if prices else total.facts.price(str(givens[-1].slots.get("instance_type", "")))
+    if not api or not must <= api.used or not (prices or listed) or any("usd" in q.units for q in rated):
+        return
+    for q in found:
+        for number in q.numbers:
+            total.know(number)
+    hourly = prices[0].text if prices else plain(total.know(listed.usd_per_hour, listed.row)) if listed else ""
+    count = counts[0].numbers[0] if counts else float(givens[-1].slots.get("instances") or 1)
+    hours, span = span_asked(told)
+    written = "€{}" if in_euros([told]) else "${}"
+    formula = api.formula if api.formula.startswith("(") or " + " not in api.formula else f"({api.formula})"
+    sides = [("the API", f"{formula} × {hours:g}"), ("the machines" if count > 1 else "the machine", f"{f'{plain(total.know(count))} × ' if count > 1 else ''}{hourly} × {hours:g}")]
+    ratio, times = total.compute(f"({sides[1][1]}) / ({sides[0][1]})", "{} times")
+    at = [f"{total.compute(f'{plain(ratio)} × {q.text} × 24 / 1e6' if q.numbers[0] * ratio >= 1e5 else f'{plain(ratio)} × {q.text} × 24', '{} million' if q.numbers[0] * ratio >= 1e5 else '{}')[1]} {_counted(q)}" for q in rated]
+    yield f"{compared(total, sides, written, 'costs', f' {span}', percent=True)} {total.cite('price of tokens')}."
+    yield f"Break-even at {times} that traffic, {' and '.join(at)} a day, if the {sides[1][0].removeprefix('the ')} can do as much {total.cite('price of tokens')}."
+
+
+_WORKERS = ("gpu", "machine", "worker")
+
+
+def _counted(q: Quantity) -> str:
+    name = next(name for name in q.units if name.startswith("#"))
+    return {"#input": "input tokens", "#output": "output tokens"}.get(name, f"{name[1:]}s")
