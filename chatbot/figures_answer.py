@@ -18,7 +18,7 @@ from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
 from chatbot.sums import Sum, compared, plain, usd
-from chatbot.trade_offs import api_or_machines, block, payback, scaling, spot
+from chatbot.trade_offs import api_or_machines, block, count_paid, payback, scaling, span_asked, spot
 from chatbot.units_answer import in_euros, lines_by_units
 from chatbot.working import Working, article, load
 from ingest import Index
@@ -42,8 +42,9 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     formulas, asked = _asked(given)
     # A turn that continues an earlier question is computed with the figures of the earlier turns as well.
     figures = [f for f in given[-1].figures if f.is_input and (asked != given[-1].text or f.role in given[-1].new)]
-    by_units = (api_or_machines, lines_by_units)
-    for formula in [by_units[0], *(f for f in formulas if f.write is not _SPENT), by_units[1], *(f for f in formulas if f.write is _SPENT)]:
+    ways: list[_Formula | Callable[[Sequence[Given], Working], Iterator[str]]]
+    ways = [api_or_machines, *(f for f in formulas if f.write is not _SPENT), lines_by_units, *(f for f in formulas if f.write is _SPENT)]
+    for formula in ways:
         working = Working(tables, index, ["\n".join(turns), "CO2e"])
         if not isinstance(formula, _Formula):
             if lines := list(formula(given, working)):
@@ -86,6 +87,10 @@ class _Formula:
         return any(set(names.split(" or ")) & roles for names in (*self.needs, "" if needed else self.takes))
 
 
+# A turn that asks for the same result in another unit or over another time.
+_IN_OTHER_TERMS = re.compile(r"(?:(?:and|so|ok(?:ay)?|what|how|then|now|is|that|it|about|the|difference|saving|total|cost|what['’]s)\W+)*(?:in|as|over|per|for|an?)\W+(?:an? |the |each |one |whole |full )*(?:per ?cent|percentage|%|month|year|week|day|tonn?es?|k?g|kilos?|[km]wh)\W*")
+
+
 def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
     """The formulas that the last turn may ask for, and the words that ask. A short turn that brings a new figure
     repeats the question of the turn before."""
@@ -96,7 +101,7 @@ def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
         told = text if "?" not in text else ""  # a turn that only states figures belongs to the question after it
         wished = [f for f in _FORMULAS if f.asks.search(text)]
         own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
-        if not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked):
+        if (asked and _IN_OTHER_TERMS.fullmatch(turn.text)) or (not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked)):
             words = f"{words} {turn.text}"
         else:
             asked, words = own or wished, text
@@ -124,6 +129,8 @@ def _fixed(given: Given, total: Sum) -> Iterator[str]:
 
 def _break_even(given: Given, total: Sum) -> Iterator[str]:
     """From which share of the hours a commitment costs less than paying by the hour: its price divided by the one on demand."""
+    if total.one("busy") and total.all("hours"):
+        return  # a share of given hours is no share of all hours
     discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
     sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
     options = [(f"1 - {plain(d)}", f"at your {plain(100 * d)} % off") for d in discounts]
@@ -134,20 +141,24 @@ def _break_even(given: Given, total: Sum) -> Iterator[str]:
     if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
+    asks_amount = not given.all("monthly price") and re.search(r"\bhow much\b|differ|\b(?:over|per|an?|in) (?:the )?(?:month|year)|monthly|yearly", f"{total.asked} {given.text}")
     for formula, words in options:
         even = evaluate(formula)
         days = ("168", "a week") if "week" in total.asked else ("24", "a day")
         daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
         verdict = gains = ""
         if used and len(options) == 1:
-            share, dearer = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), used / HOURS_A_MONTH < even
-            verdict = f"{'No' if dearer else 'Yes'}, it runs {share} of the hours: the commitment pays from "
-            paid = f"({formula}) / {plain(total.know(round(used / HOURS_A_MONTH, 6)))}"
-            change = total.compute(f"({paid} - 1) × 100" if dearer else f"(1 - {paid}) × 100", f"{{}} % {'more' if dearer else 'less'}")[1]
-            gains = f" It costs {change} than paying for the hours that it runs."
-            if len(prices) == 2 and re.search(r"\b(?:over|per|an?|in) (?:the )?year", total.asked):
-                apart = [plain(prices[0]), f"{plain(prices[1])} × {plain(total.know(round(used / HOURS_A_MONTH, 6)))}"]
-                gains = f"{gains[:-1]}, {total.compute(f'({apart[1 - dearer]} - {apart[dearer]}) × 8760', '${}')[1]} a year."
+            part = plain(total.know(round(used / HOURS_A_MONTH, 6)))
+            share, ratio = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), even * HOURS_A_MONTH / used
+            which = re.search(rf"\bwhich\b|\b(?:what|who)(?:['’]s| is) (?:cheaper|better)|^(?:{_COMMITS}) or\b", total.asked)
+            sure = f"{'On demand' if ratio > 1 else 'The commitment'} costs less" if which else "No" if ratio > 1 else "Yes"
+            verdict = f"{'It makes no difference' if abs(ratio - 1) < 0.001 else sure}{':' if which else ','} it runs {share} of the hours{' and' if which else ':'} the commitment pays from "
+            paid = f"({formula}) / {part}"
+            change = total.compute(f"({paid} - 1) × 100" if ratio > 1 else f"(1 - {paid}) × 100", f"{{}} % {'more' if ratio > 1 else 'less'}")[1]
+            gains = f" {'The commitment' if which else 'It'} costs {change} than paying for the hours that it runs." if abs(ratio - 1) >= 0.001 else ""
+            if asks_amount and (listed := prices[-1] if len(prices) == 1 + (not discounts) else total.know(sheet.usd_per_hour, sheet.row) if sheet and discounts and not prices else 0):
+                gap, ways = _in_money(f"{plain(listed)} × ({formula})" if discounts else plain(prices[0]), f"{plain(listed)} × {part}", total)
+                gains = f"{gains[:-1]}, {gap}: {ways}." if gains else f" Both come to the same: {ways}."
         percent = total.step(f"({formula}) × 100", "{} %")[1]
         text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
         yield text if verdict else f"From {text}"
@@ -157,11 +168,22 @@ def _break_even(given: Given, total: Sum) -> Iterator[str]:
         yield f"Against today's {total.working.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours} {total.cite()}."
 
 
+def _in_money(committed: str, used: str, total: Sum) -> tuple[str, str]:
+    """How far apart two prices of an hour are over the time that is asked for, and what both come to."""
+    hours, span = span_asked(f"{total.asked} {total.given.text}")
+    each = count_paid(total)
+    (one, paid), (other, spent) = (total.compute(f"{each}{price} × {hours:g}", "${}") for price in (committed, used))
+    gap = total.compute(f"{plain(max(one, other))} - {plain(min(one, other))}", "${}")[1]
+    return f"{gap} {span}", f"{each}{committed} × {hours:g} = {paid} committed; {each}{used} × {hours:g} = {spent} on demand"
+
+
 def _hours_used(total: Sum) -> float | None:
     """The hours of a month that something runs, if a schedule or a share gives them."""
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
     hours, busy = total.hours(), total.one("busy")
+    if hours and HOURS_A_MONTH < hours < 8760 and _is_scheduled(total):
+        hours /= 12  # those of a year
     return hours if hours and HOURS_A_MONTH / 24 < hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
@@ -225,11 +247,16 @@ def _off_hours(given: Given, total: Sum) -> Iterator[str]:
     hours = whole - _hours_off(given.text, hours, whole)
     number = _machines(given, total)
     week = f"{plain(total.know(round(hours / whole * 168, 1)))}"
-    each = f"{plain(number)} × {plain(price[0])} × {whole:g}"
+    each = f"{plain(number)} × {plain(price[0])} × {whole:g}".removeprefix("1 × ")
     share = total.compute(f"(168 - {week}) / 168 × 100", "{} %")[1]
     saved = total.step(f"{each} hours × (168 - {week}) / 168", "${}")[1]
     always, kept = total.compute(each, "${}")[1], total.compute(f"{each} × {week} / 168", "${}")[1]
-    yield f"{saved} a {span}, {share}: they run {total.working.say(f'{week} of 168 hours')} a week and cost {kept} instead of {always}, at {price[1]}{f' for each of {plain(number)}' if number > 1 else ''} {total.cite('schedule')}."
+    told = f"at {price[1]}{f' for each of {plain(number)}' if number > 1 else ''} {total.cite('schedule')}"
+    times = total.working.say(f"{week} of 168 hours")
+    if re.search(_SAVED, total.asked):
+        yield f"{saved} a {span}, {share}: they run {times} a week and cost {kept} instead of {always}, {told}."
+    else:
+        yield f"{kept} a {span} instead of {always}, {saved} or {share} less: {times} a week, {told}."
 
 
 def _by_sides(measure: Callable[[Sum], str], written: str, verb: str, term: str, of: str = "") -> Callable[[Given, Sum], Iterator[str]]:
@@ -369,7 +396,7 @@ def _lasts(given: Given, total: Sum) -> Iterator[str]:
     yield f"{'; '.join([*results, total.compute(left, '{} hours')[1]])}: {left} {total.cite('cost')}."
 
 
-_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\boutside\b)")
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\b(?:outside|(?:up|on|running|open|there) only|only (?:up|on|need\w*|runs?|running|keep|kept))\b)")
 
 
 def _hours_off(question: str, hours: float, whole: float) -> float:
@@ -389,15 +416,19 @@ def _of_power(given: Given, total: Sum) -> Iterator[str]:
     energy = _energy(given, total)
     if not energy:
         return
-    kwh, text = total.step(energy, "{} kWh")
+    unit, scale = ("MWh", 1e3) if re.search(r"\bmwh\b", total.asked) else ("kWh", 1.0)
+    heavy = re.search(r"\b(?:tonn?es?|tons?|metric tons|t)\b(?! \w*hours?)", total.asked)
+    text = total.step(energy, f"{{}} {unit}", scale=scale)[1]
+    kwh = evaluate(energy)
     regions, pue, grid = [region for region in given.regions if region in total.facts.grids], total.one("PUE"), total.one("grid")
     emits = bool(re.search(_CARBON, total.asked) or "grid" in given.new)
-    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in given.figures if f.role == "watts")) or total.one("kwh")
+    watts = [f for f in given.figures if f.role == "watts"]
+    whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in watts)) or total.one("kwh") or (watts and not given.all("card hours") and {_drawn_by(f, given) for f in watts} != {"cards"})
     remark = f"{total.most}{'' if whole else ' That is of the accelerators alone, without the machines around them.'}"
     reckon = total.compute if emits else total.step
-    with_pue = f", {reckon(f'{plain(kwh)} kWh × {plain(pue)}', '{} kWh')[1]} with your PUE of {plain(pue)}" if pue and not (emits and regions and not grid) else ""
+    with_pue = f", {reckon(f'{plain(kwh)} kWh × {plain(pue)}', f'{{}} {unit}', scale=scale)[1]} with your PUE of {plain(pue)}" if pue and not (emits and regions and not grid) else ""
     if emits and grid:
-        kg = total.step(f"{plain(kwh)} kWh × {f'{plain(pue)} × ' if pue else ''}{plain(grid)} g", "{} kg", scale=1000.0)[1]
+        kg = total.step(f"{plain(kwh)} kWh × {f'{plain(pue)} × ' if pue else ''}{plain(grid)} g", "{} t" if heavy else "{} kg", scale=1e6 if heavy else 1000.0)[1]
         yield f"{kg} of CO2e: {text}{with_pue}, at your {plain(grid)} g a kWh {total.cite('emissions')}.{remark}"
     elif emits and regions:
         *first, last = of_energy([Workload(kwh=float(f"{kwh:g}"), region=region) for region in regions[:4]], total.working, own=pue, differ=len(regions) == 2)
@@ -597,13 +628,16 @@ _AMOUNT = (
 )
 _COSTS = r"cost|bill|\bpay|price|dollars|\$ ?(?:per|/)|cents|cheap"
 _DAILY = r"(?:per|an?|each|every|/) ?(?:night|day)\b|\bnightly|\bdaily"
-_SCHEDULE = r"\d(?::\d\d)? ?(?:am|pm)?(?: ?[-–] ?| to )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|nights?|office hours|hours (?:a|per|each|every) (?:day|week)"
+_ON_TIMES = r"\d(?::\d\d)? ?(?:am|pm)?(?: ?[-–] ?| to )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|office hours|hours (?:a|per|each|every) (?:day|week)"
+_SCHEDULE = rf"{_ON_TIMES}|nights?"
 
 
 def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
     return re.compile(rf"^(?=.*(?:{pattern})){f'(?=.*(?:{only}))' if only else ''}", re.DOTALL)
 
 
+_SAVED = r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar"
+_ALL_DAY = r"\b24 ?[x/] ?7\b|around the clock|\balways on\b|all the time|non-?stop"
 _LESS = rf"{_GAINS}|\bhow (?:much|far|many)\b.*\b(?:less|more|cheaper|dearer|below|above)\b|\bdiscount\b|\bpercent|%|\bdiffer"
 _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|large|big|high|good))\b[^.?]*\bdiscount\b"
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
@@ -612,18 +646,19 @@ _FORMULAS = (
     _Formula(_words(r"spot|interrupt|reclaim|preempt"), ("discount or price", "lost time"), spot, "between failures or interval or hours or machines or cards or money or instance_type"),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
-    _Formula(_words(r"\bscal|efficien|speed-?up|linear|how long|hours"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),
+    _Formula(_words(r"\bscal|efficien|speed-?up|linear"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),
     _Formula(_words(rf"{_AMOUNT}|{_COSTS}|\b(?:if|with|what about|suppose)\b|\b(?:per|an?) (?:day|week|month|year)\b"), ("parts",), _of_parts),
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
+    _Formula(_words(_COMPARES), ("discount", "busy", "price or instance_type"), _break_even, "term"),
     _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(_WATTED + "|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"how many|number of|wie viele|\b(?:fleet|machines|boxes|replicas|needs?)\b"), ("requests or pace",), _replicas, "output or headroom or times"),
-    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?=.*(?:\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar)).*(?:{_SCHEDULE})", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
+    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?:(?=.*(?:{_SAVED})).*(?:{_SCHEDULE})|(?=.*(?:{_ALL_DAY})).*(?:{_ON_TIMES}))", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
     *(
         _Formula(_words(asks, only=_COSTS), ("price or instance_type", " or ".join(roles)), _by_sides(partial(_rated, number, roles), "${}", "costs", "price of tokens", f" for a {words}"), "busy")
         for asks, roles, number, words in (

@@ -1,12 +1,11 @@
 """The sum behind an answer: computes results from the figures of a conversation, and writes each with its formula."""
 
-import re
 from collections.abc import Sequence
 
 from chatbot.computed import Computed
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.given import Given
-from chatbot.working import Working, rounded
+from chatbot.working import Working, capital, rounded
 from ingest import Row
 
 _CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
@@ -93,5 +92,5 @@ def compared(total: Sum, sides: Sequence[tuple[str, str]], written: str, verb: s
     least = sides[values.index(min(values))][0]
     gap = f"{verb} less, by {total.compute(f'{plain(more)} - {plain(less)}', written)[1]}{of}" if less < more else ""
     share = f", {total.compute(f'(1 - {plain(less)} / {plain(more)}) × 100', '{} %')[1]}" if percent and gap else ""
-    which = f"{yes}{least if yes else f'{least[:1].upper()}{least[1:]}' if ' ' in least else least} {gap}{share}" if gap else "They come to the same"
-    return f"{which}: {'; '.join(f'{formula} = {text} for {name}' for (name, formula), (_, text) in zip(sides, values, strict=True))}"
+    which = f"{yes}{least if yes or '.' in least else capital(least)} {gap}{share}" if gap else "They come to the same"
+    return f"{which}: {'; '.join(f'{formula} = {text} for {name}' if ' ' in formula else f'{text} for {name}' for (name, formula), (_, text) in zip(sides, values, strict=True))}"

@@ -3,18 +3,17 @@ migration, more machines, an API."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from chatbot.hardware_answer import hours_asked
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
-from chatbot.sizing.given import Figure, Given
-from chatbot.sums import Sum, compared, plain, usd
+from chatbot.sizing.given import Given
+from chatbot.sums import Sum, compared, plain
 from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each
 from chatbot.working import Working
 
 _SPANS = {168.0: "a week", 730.0: "a month", 8760.0: "a year"}
-_LISTED = re.compile(r"demand|\blist")
+_LISTED = r"demand|\blist"
 
 
 def span_asked(asked: str) -> tuple[float, str]:
@@ -29,7 +28,8 @@ def _prices(total: Sum, cheap: str) -> tuple[float, float] | None:
     if len(own) == 1 and (sheet := total.facts.price(str(total.given.slots.get("instance_type", "")))) and not total.given.all("discount"):
         listed = total.know(sheet.usd_per_hour, sheet.row)
     elif len(own) == 2:
-        of_list = [bool(_LISTED.search(f.beside)) and not re.search(cheap, f.beside) for f in own]
+        named = [[*re.finditer(f"(?P<cheap>{cheap})|{_LISTED}", f.before)][-1:] or [*re.finditer(f"(?P<cheap>{cheap})|{_LISTED}", f.beside)][:1] for f in own]
+        of_list = [bool(found) and not found[0]["cheap"] for found in named]
         if sum(of_list) != 1:
             return None
         listed = own[of_list.index(True)].value
@@ -38,7 +38,7 @@ def _prices(total: Sum, cheap: str) -> tuple[float, float] | None:
     return (own[0].value, listed) if len(own) == 1 and listed else None
 
 
-def _number(total: Sum) -> str:
+def count_paid(total: Sum) -> str:
     """How many machines or cards are paid for, as the beginning of a formula."""
     counts = [f.value for f in total.given.figures if f.role in ("machines", "cards") or (f.role == "slot" and f.value == total.given.slots.get("instances"))]
     total.used.update(counts)
@@ -71,7 +71,8 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
     if not 0 < kept < 1:
         return
     cite = total.cite("Spot")
-    bound = total.compute(f"({lost_hours}) × ({cheap}) / (1 - ({cheap}))", "{} hours")[1]
+    at = f"({lost_hours}) × ({cheap}) / (1 - ({cheap}))"
+    bound = total.compute(at, "{} hours")[1] if evaluate(at) >= 1 else total.compute(f"{at} × 60", "{} minutes")[1]
     even = f"Spot stops being cheaper when it is interrupted every {bound} or more often"
     if not interval:
         if re.search(r"how often|break[ -]?even|at (?:what|which)|worth", total.asked):
@@ -79,7 +80,7 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
         return
     total.know(interval)
     longer = f"(1 + ({lost_hours}) / {plain(interval)})"
-    hours, each = total.one("hours"), _number(total)
+    hours, each = total.one("hours"), count_paid(total)
     if len(total.given.all("hours")) > 1:
         return
     if not (base or prices):
@@ -96,7 +97,7 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
 
 def block(given: Given, total: Sum) -> Iterator[str]:
     """What a Capacity Block, paid for all of its hours, costs against the hours that are used on demand."""
-    hours, busy, money, each = sorted(total.all("hours")), total.one("busy"), total.one("money"), _number(total)
+    hours, busy, money, each = sorted(total.all("hours")), total.one("busy"), total.one("money"), count_paid(total)
     prices = None if money else _prices(total, r"\bblock")
     listed = prices[1] if prices else (base[0] if money and (base := total.price()) else None)
     if not listed or len(hours) != (1 if busy else 2) or hours[0] >= hours[-1] * (2 if busy else 1):
@@ -116,18 +117,21 @@ def payback(given: Given, total: Sum) -> Iterator[str]:
     total.all("monthly price")
     if not once or (share and len(bills) != 1):
         return
+    bought = ""
     if share:
         saved = f"{plain(bills[0].value)} × {plain(share)}"
     elif len(bills) == 1 and re.search(r"\bsav(?:e|es|ed|ing|ings)\b|\bless\b", bills[0].beside):
         saved = plain(bills[0].value)
     elif len(bills) == 2 and bills[0].value > bills[1].value:
         saved = f"({plain(bills[0].value)} - {plain(bills[1].value)})"
+    elif len(bills) == 1 and re.search(r"\bbuy|\bpurchas|\bown\b", given.text):
+        saved, bought = plain(bills[0].value), ", before power, space and staff"
     else:
         return
     monthly, yearly = total.compute(saved, "${}")[1], total.compute(f"{saved} × 12 - {plain(once)}", "${}")
     first = f"{yearly[1]} more than it costs" if yearly[0] >= 0 else f"{total.compute(f'{plain(once)} - {saved} × 12', '${}')[1]} less than it costs"
-    pays = f"{plain(once)} / ({saved})" if " " in saved else f"{plain(once)} / {saved}"
-    yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first} {total.cite('break-even')}."
+    pays = f"{plain(once)} / ({saved})" if " × " in saved else f"{plain(once)} / {saved}"
+    yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first}{bought} {total.cite('break-even')}."
 
 
 _PER_S = ("item rate", "pace", "requests")
@@ -170,9 +174,11 @@ _PAIR = re.compile(r"(?P<first>[$€]?[\d.]+) (?P<and>and|/|,) (?P<second>[$€]
 
 def _spelled(text: str, told: str) -> str:
     """Say of each price and amount of tokens what it is of, and how often: "daily", "$1 and $5 per million"."""
-    if re.search(r"\binput\b.*\boutput\b|\bin\b.*\bout\b", told):
+    text = re.sub(r"([$€]?[\d.]+) (?:for )?in(?:put)? (and|/|,) ([$€]?[\d.]+) (?:for )?out(?:put)? (?=(?:per|/) ?(?:1 ?)?m)", r"\1 \2 \3 ", text)
+    if re.search(r"\bin(?:put)?\b.*\bout(?:put)?\b", told):
         text = _PAIR.sub(r"\g<first> per million input tokens \g<and> \g<second> per million output tokens", text)
-    return re.sub(r"\bdaily\b", "a day", re.sub(r"\bmonthly\b", "a month", text))
+    text = re.sub(r"(?<=\d)(\s?(?:m|k|bn?|million|billion)) (?:tok(?:en)?s )?(in|out)(?:put)?\b(?! tok| of| the)", lambda m: f"{m[1]} {m[2]}put tokens", text)
+    return re.sub(r"tokens ?/ ?(?=\d)", "tokens and ", re.sub(r"\bdaily\b", "a day", re.sub(r"\bmonthly\b", "a month", text)))
 
 
 def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
@@ -192,7 +198,7 @@ def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
     api = solve(usage, dimensions(usd=1, h=-1), must, adds=True)
     total = Sum(givens[-1], told, working)
     listed = None if prices else total.facts.price(str(givens[-1].slots.get("instance_type", "")))
-    if not api or not must <= api.used or not (prices or listed) or any("usd" in q.units for q in rated):
+    if not api or not must <= api.used or not (prices or listed) or any("usd" in q.units or "3600" in q.text for q in rated) or not any(q.units.get("usd") and _TOKENS & q.units.keys() for q in usage):
         return
     for q in found:
         for number in q.numbers:
@@ -202,14 +208,16 @@ def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
     hours, span = span_asked(told)
     written = "€{}" if in_euros([told]) else "${}"
     formula = api.formula if api.formula.startswith("(") or " + " not in api.formula else f"({api.formula})"
-    sides = [("the API", f"{formula} × {hours:g}"), ("the machines" if count > 1 else "the machine", f"{f'{plain(total.know(count))} × ' if count > 1 else ''}{hourly} × {hours:g}")]
+    sides = [("the API", f"{formula} × {hours:g}"), ("self-hosting", f"{f'{plain(total.know(count))} × ' if count > 1 else ''}{hourly} × {hours:g}")]
     ratio, times = total.compute(f"({sides[1][1]}) / ({sides[0][1]})", "{} times")
-    at = [f"{total.compute(f'{plain(ratio)} × {q.text} × 24 / 1e6' if q.numbers[0] * ratio >= 1e5 else f'{plain(ratio)} × {q.text} × 24', '{} million' if q.numbers[0] * ratio >= 1e5 else '{}')[1]} {_counted(q)}" for q in rated]
+    daily = [f"{plain(ratio)} × {q.text} × 24" for q in rated]
+    at = [f"{total.compute(f'{formula} / 1e6', '{} million')[1] if evaluate(formula) >= 1e6 else total.compute(formula)[1]} {_counted(q)}" for formula, q in zip(daily, rated, strict=True)]
     yield f"{compared(total, sides, written, 'costs', f' {span}', percent=True)} {total.cite('price of tokens')}."
-    yield f"Break-even at {times} that traffic, {' and '.join(at)} a day, if the {sides[1][0].removeprefix('the ')} can do as much {total.cite('price of tokens')}."
+    yield f"Break-even at {times} that traffic, {' and '.join(at)} a day, if the machines can do as much {total.cite('price of tokens')}."
 
 
 _WORKERS = ("gpu", "machine", "worker")
+_TOKENS = {"#token", "#input", "#output"}
 
 
 def _counted(q: Quantity) -> str:

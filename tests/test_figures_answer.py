@@ -32,7 +32,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 0.76 / 1.21 = 0.628
         (["box costs 1.21/h on demand. savings plan 1yr is 0.76/h. how many hours a day must it run so the plan wins"], r"From 62\.8 % of the hours on, 15\.1 hours a day"),
         # 33.2 / 55.04 = 0.6032; (33.2 - 0.45 × 55.04) × 8,760 = 73,864
-        (["A 1-year reservation of an 8-GPU box. On demand it's $55.04/h.", "The reservation comes out at $33.20/h.", "From what share of hours does that make sense? And at only 45% of the time, how much worse off are we over the year?"], r"No, it runs 45 % .* from 60\.3 % .* It costs 34 % more than paying for the hours that it runs, \$73,900 a year\."),
+        (["A 1-year reservation of an 8-GPU box. On demand it's $55.04/h.", "The reservation comes out at $33.20/h.", "From what share of hours does that make sense? And at only 45% of the time, how much worse off are we over the year?"], r"No, it runs 45 % .* from 60\.3 % .* It costs 34 % more than paying for the hours that it runs, \$73,900 a year: 33\.2 × 8760 = \$291,000 committed; 55\.04 × 0\.45 × 8760 = \$217,000 on demand\."),
         # 0.73 / 0.6 = 1.217
         (["What's break-even on a 3yr commit that's 45% off on demand?", "same for the 1yr at 27%?", "The box is on for 60% of hours in the first year. Take the 1yr or stay OD, and how much is the wrong choice worse?"], r"No, it runs 60 % of the hours: the commitment pays from 73 % .* It costs 21\.7 % more"),
         # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
@@ -77,7 +77,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 140 GB at 12.5, 3.5 and 6 GB/s
         (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 seconds at 100: 140 / \(100 / 8 × 3600\) × 3600; 40 seconds at 3\.5: 140 / \(3\.5 × 3600\) × 3600; 23\.3 seconds at 6: "),
         # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
-        (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33,100 kg of CO2e: 82,300 kWh"),
+        (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33\.1 t of CO2e: 82,300 kWh"),
         (["A T4 box that just idles the whole year at 28 W, how many kWh is that and what does it cost me at 0,31 €/kWh"], r"€76\.04 for 245 kWh, at your €0\.31 a kWh"),
         # 4 × 1.2 kW × 730 h × $0.28
         (["electricity for 4 servers with 1.2 kW each, 24/7 for a month, at 0.28 $/kWh"], r"\$981 for 3,500 kWh, at your \$0\.28 a kWh"),
@@ -116,9 +116,9 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # (8 × 520 W + 2,000 W) × 264 h × 1.15 × 0.38 kg
         (["Trained for 11 days on one 8-GPU node: 520 W average per GPU, the rest of the server about 2 kW, PUE 1.15, grid 380 g CO2 per kWh. In kWh and kg?"], r"711 kg of CO2e: 1,630 kWh, 1,870 kWh with your PUE"),
         # 20 × 0.9 × 730; × 60 / 168
-        (["Before: 20 boxes 24/7 at $0.90/h. After: 20 boxes during 12 h a day on weekdays only. cost per month before and after?"], r"The second costs less, by \$8,450: .*\$13,100 for the first; .*\$4,690 for the second"),
+        (["Before: 20 boxes 24/7 at $0.90/h. After: 20 boxes during 12 h a day on weekdays only. cost per month before and after?"], r"\$4,690 a month instead of \$13,100, \$8,450 or 64\.3 % less: 60 of 168 hours a week"),
         (["is 20 hours at $0.90 cheaper than 6 hours at $3.20?", "and if the second takes 5 hours?"], r"No, the second costs less, by \$2\.00: 0\.9 × 20 hours = \$18\.00 for the first; 3\.2 × 5 hours"),
-        (["our api bill is 2.1 billion tokens a month at $0.80 per million. a box for $3.10/h would do all of it. cheaper?"], r"The first costs less, by \$583: "),
+        (["our api bill is 2.1 billion tokens a month at $0.80 per million. a box for $3.10/h would do all of it. cheaper?"], r"The API costs less, by \$583 a month, 25\.8 %: "),
         (["a g6.xlarge does 350 tokens/s and a g6e.xlarge 900 tokens/s. Which is cheaper per token?"], r"g6e\.xlarge costs less, by \$0\.0643 for a million tokens: "),
         (["40 hours on 8 cards of 400 W or 22 hours on 8 cards of 700 W. which uses less energy?"], r"The second takes less, by 4\.8 kWh: "),
         (["a run takes 6 h 15 min on 4 machines that cost $2.50 an hour each. what does one run cost?"], r"\$62\.50: 6\.25 × 4 × 2\.5 \[1\]\."),

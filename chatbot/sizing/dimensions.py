@@ -235,8 +235,9 @@ def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
 def _in_parallel(quantities: Sequence[Quantity]) -> list[Quantity]:
     """Give tokens of prompts what is said only of those of answers: "45 million input and 6 million output tokens a day"."""
     found = list(quantities)
-    for n, of in ((n, other) for n, q in enumerate(found) for other in found if len(q.dimensions) == 1 and {q.units.get("#input"), other.units.get("#output")} == {1} and len(other.dimensions) > 1):
-        found[n] = replace(found[n], text=" ".join([found[n].text, *of.text.split(" ")[1:]]), dimensions=times((of.dimensions, 1), (dimensions(**{"#output": 1}), -1), (found[n].dimensions, 1)))
+    for one, other in (("#input", "#output"), ("#output", "#input")):
+        for n, of in ((n, of) for n, q in enumerate(quantities) for of in quantities if q.dimensions == {(one, 1)} and of.units.get(other) == 1 and len(of.dimensions) > 1):
+            found[n] = replace(found[n], text=" ".join([found[n].text, *of.text.split(" ")[1:]]), dimensions=times((of.dimensions, 1), (frozenset({(other, 1)}), -1), (found[n].dimensions, 1)))
     return found
 
 
@@ -465,7 +466,7 @@ def _sums(products: Mapping[frozenset[tuple[int, int]], list[tuple[Dimensions, s
 
     The second item is true, and ranks first, if all quantities of one product precede those of the other.
     """
-    terms = {used: [(dims, formula) for dims, formula in made if {"usd", "kWh", "g"} & {name for name, _ in dims} and not formula.startswith("1 / ")] for used, made in products.items() if used}
+    terms = {used: [(dims, formula) for dims, formula in made if {("usd", 1), ("kWh", 1), ("g", 1)} & dims] for used, made in products.items() if used}
     for first, those in terms.items():
         for second, these in terms.items():
             if first & second or min(first) > min(second) or not those or not these:

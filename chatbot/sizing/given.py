@@ -84,7 +84,7 @@ class Given:
         new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
         # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
         if "efficiency" in {f.role for f in (*self.figures, *figures)} and len(counted := [f for f in self.figures if f.role in _SCALED]) == 2 and sum(f.role in _SCALED for f in figures) == 1:
-            figures = [counted[0], *figures]  # "and on 64 GPUs?": the machines that the work was measured on stay
+            figures, new = [counted[0], *figures], new.union(_SCALED)  # "and on 64 GPUs?": the machines that the work was measured on stay
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
         told = self.new & _PRICES if "?" not in self.text else frozenset()  # prices stated in several turns, without a question, stay side by side
         kept = tuple(f for f in self.figures if f.role not in new or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
@@ -122,7 +122,7 @@ _PER = r"(?:/|per |an? |each |every |the |for an? )\s?"
 _SECOND = r"\s?(?:/|p|per |an? |each |every )\s?s(?:ec(?:ond)?s?)?"
 _CARD = r"(?:nvidia )?(?:gpus?|cards?|accelerators?|chips?|(?!p\d)[abhlvt]\d{1,3}[a-z]?s?)"
 ONE_MACHINE = r"(?:node|server|box|machine|host|instance|notebook|vm|workstation|endpoint|replica|pod|worker|container)"
-_MACHINE = rf"(?:(?!(?:per|an?|each|on|of|for|in|at|and|or|with)\s)[a-z]+[ -]){{0,2}}?{ONE_MACHINE}(?:e?s)?"
+_MACHINE = rf"(?:(?!(?:per|an?|each|on|of|for|in|at|and|or|with)\s)[a-z]+\d*[ -]){{0,2}}?{ONE_MACHINE}(?:e?s)?"
 _ALONE = re.compile(rf"\bone (?:for|at)\b|\b(?:one|an?|single) (?:\S+ ){{0,2}}?(?:gpu|card|chip|{ONE_MACHINE})(?!\w)")
 # Marks the rate of a single machine, as opposed to the rate that all must reach.
 OF_ONE = re.compile(rf"\b(?:one|each|every|per|single|apiece)\b|\ban? (?:gpu|card|chip|{ONE_MACHINE}|\S+\.\w+) ")
@@ -147,9 +147,10 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("exchange rate", rf"{_MONEY}{_PER}{_USD}", {}),
     ("price", rf"{_MONEY}(?:{_PER}(?:\w+[- ])?(?:h|hr|hour)|hourly)", {}),
     ("monthly price", rf"{_MONEY}(?:{_PER}(?:mo|month)|monthly)", {}),
+    ("monthly price", rf"monthly \w+ (?:of |is |at |around |about |: ?)*{_MONEY}", {}),
     ("money", rf"(?:{_USD}\s?{_N}|{_N.replace('<n>', '<m>').replace('<k>', '<l>')}{_USD})", {}),
     ("money", rf"{_N}(?:\w+ ){{0,2}}credits", {}),
-    ("money", rf"(?:costs?|spend|takes|effort|invest\w*|one[- ](?:off|time))(?: (?:us|about|around|roughly|of|is|a|an|one[- ]off|once))*\s{_N.replace('(?P<k>k(?![a-z]))?', '(?P<k>k(?![a-z]))')}(?!\s?tok)", {}),
+    ("money", rf"(?:costs?|spend(?:ing)?|takes|effort|invest\w*|one[- ](?:off|time))(?: (?:us|about|around|roughly|of|is|a|an|one[- ]off|once))*\s{_N.replace('(?P<k>k(?![a-z]))?', '(?P<k>k(?![a-z]))')}(?!\s?tok)", {}),
     ("link", rf"{_N}(?P<u>[gtm])(?:bits?(?:\s?(?:/|per |a )\s?s(?:ec(?:ond)?s?)?|ps)?|bps|ig)", _SCALES),
     ("item rate", rf"{_N}(?P<u>m)?\s?(?:\w+ )?{ITEM}{_SECOND}", {"m": 1e6}),
     ("items", rf"{_N}(?P<u>m|b)?(?:illion|io)?\s?(?:\w+ )?{ITEM}{_NOT_A_RATE}", {"m": 1e6, "b": 1e9}),
@@ -201,13 +202,14 @@ _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
 _YEAR = re.compile(r"20[2-4]\d")
 _WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
-_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W\d_]+){{0,3}}:?\s+\|"
+_PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W_]+){{0,3}}:?\s+\|"
 # A number without a unit takes the unit of the figure that it is compared with: "12 req/s, one card does 35", "18 hours
 # or in 50", "1.5 an hour vs 1.2", "21.50 on demand".
 _GAPS = (
     (("requests", "pace", "item rate"), re.compile(r"\b(?:does|do|handles?|manages?|serves?|gives?|sustains?|takes|out at|(?:replica|card|pod|box|node))\s(?:about |around |~)*\s*\|")),
     (("hours",), re.compile(r"\b(?:in|within|takes)\s+\|")),
     (("price",), re.compile(rf"(?:\b(?:at|zu|à|for)|@)\s+\||{_PAID}")),
+    (("monthly price",), re.compile(r"\bfrom\s+\|\s*to\b")),
     (("price", "pace", "requests", "item rate", "hours", "watts"), re.compile(r"\b(?:vs\.?|versus|against|or)\s+\|")),
 )
 # Figures that are compared differ by less than this factor.
@@ -236,7 +238,7 @@ def read_given(question: str, known: Known) -> Given:
         stored = any(figure.role == "storage price" for _, figure in found)  # storage that is sold by the GB is sold by the GiB
         units = [(m, factors.get((written := m.groupdict().get("u") or " ")[0], 1.0) * (1.0 if stored else _BINARY.get(written, 1.0))) for m in reading.take(pattern)]
         found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
-    if hourly := re.search(r"\b(?:every|each|per|once an?) hour\b", reading.text):
+    if hourly := re.search(r"\b(?:every|each|(?<!price )(?<!cost )(?<!rate )(?<!hours )per|once an?) hour\b", reading.text):
         role = "between failures" if re.search(rf"{_FAILS}[^.;?]{{0,12}}$", reading.text[: hourly.start()]) else "interval"
         found += [] if role in {figure.role for _, figure in found} else [(len(text), Figure(role, 1.0, ""))]
     left = {number_of(number) for number in said.left}
@@ -266,7 +268,7 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif (figure.role in ("", "money") and figure.value % 1 and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
+        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < 50)) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
