@@ -129,8 +129,8 @@ def _fixed(given: Given, total: Sum) -> Iterator[str]:
 
 def _break_even(given: Given, total: Sum) -> Iterator[str]:
     """From which share of the hours a commitment costs less than paying by the hour: its price divided by the one on demand."""
-    if total.one("busy") and total.all("hours"):
-        return  # a share of given hours is no share of all hours
+    if (total.one("busy") and total.all("hours")) or len(given.all("hours")) > 1 or ("spot" in given.text and not re.search(_PLANS, given.text)):
+        return  # a share of given hours is no share of all hours, and Spot is no commitment
     discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
     sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
     options = [(f"1 - {plain(d)}", f"at your {plain(100 * d)} % off") for d in discounts]
@@ -150,7 +150,7 @@ def _break_even(given: Given, total: Sum) -> Iterator[str]:
         if used and len(options) == 1:
             part = plain(total.know(round(used / HOURS_A_MONTH, 6)))
             share, ratio = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), even * HOURS_A_MONTH / used
-            which = re.search(rf"\bwhich\b|\b(?:what|who)(?:['’]s| is) (?:cheaper|better)|^(?:{_COMMITS}) or\b", total.asked)
+            which = re.search(r"\bwhich\b|\b(?:what|who)(?:['’]s| is) (?:cheaper|better)|\b(?:commit\w*|reserv\w*|plan|ri)\b[^?]{0,15} or (?:stay |remain |pay )?on[ -]demand", total.asked)
             sure = f"{'On demand' if ratio > 1 else 'The commitment'} costs less" if which else "No" if ratio > 1 else "Yes"
             verdict = f"{'It makes no difference' if abs(ratio - 1) < 0.001 else sure}{':' if which else ','} it runs {share} of the hours{' and' if which else ':'} the commitment pays from "
             paid = f"({formula}) / {part}"
@@ -643,7 +643,7 @@ _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
-    _Formula(_words(r"spot|interrupt|reclaim|preempt"), ("discount or price", "lost time"), spot, "between failures or interval or hours or machines or cards or money or instance_type"),
+    _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or machines or cards or money or instance_type"),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
     _Formula(_words(r"\bscal|efficien|speed-?up|linear"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),

@@ -9,7 +9,7 @@ from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
 from chatbot.sizing.given import Given
 from chatbot.sums import Sum, compared, plain
-from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each
+from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each, spelled
 from chatbot.working import Working
 
 _SPANS = {168.0: "a week", 730.0: "a month", 8760.0: "a year"}
@@ -64,6 +64,9 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
     discount, prices = total.one("discount"), None if total.given.all("discount") else _prices(total, "spot")
     base = total.price() if discount else None
     if not discount and not prices:
+        if interval and (hours := total.one("hours")) and not given.all("price") and re.search(r"how (?:long|much|many)|\btakes?\b", total.asked):
+            took = f"{plain(hours)} × (1 + ({lost_hours}) / {plain(total.know(interval))})"
+            yield f"{total.compute(took, '{} hours')[1]}, with the interruptions: {took} {total.cite('Spot')}."
         return
     listed = base[0] if base else prices[1] if prices else 1.0
     cheap = f"{plain(prices[0])} / {plain(listed)}" if prices else f"1 - {plain(discount or 0)}"
@@ -115,7 +118,7 @@ def payback(given: Given, total: Sum) -> Iterator[str]:
     once, bills = total.one("money"), [f for f in given.figures if f.role == "monthly price"]
     share = total.one("discount") or total.one("share")
     total.all("monthly price")
-    if not once or (share and len(bills) != 1):
+    if not once or (share and len(bills) != 1) or re.search(r"(?<!in )(?<!within )\b\d+ (?:week|month|year)s", given.text):
         return
     bought = ""
     if share:
@@ -134,6 +137,7 @@ def payback(given: Given, total: Sum) -> Iterator[str]:
     yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first}{bought} {total.cite('break-even')}."
 
 
+_COSTS = r"cost|cheap|pay|bill|dear|\$"
 _PER_S = ("item rate", "pace", "requests")
 
 
@@ -156,11 +160,17 @@ def scaling(given: Given, total: Sum) -> Iterator[str]:
         formula = f"{faster} / ({plain(many)} / {plain(few)})"
         gain = total.compute(faster, "{} times")[1]
         yield f"{total.compute(f'{formula} × 100', '{} %')[1]} scaling efficiency: {plain(many)} are {gain} as fast as {plain(few)}, {formula} {cite}."
+        before, after = f"{plain(few)} × {plain(first)}", f"{plain(many)} × {plain(second)}"
+        costs = bool(times) and bool(given.all("price") or re.search(_COSTS, total.asked))
     elif efficiency and len(times) == 1 and not rates:
         took = f"{plain(times[0].value)} × {plain(few)} / ({plain(many)} × {plain(efficiency)})"
         hours, text = total.compute(took, "{} hours")
         before, after = f"{plain(few)} × {plain(times[0].value)}", f"{plain(many)} × {plain(hours)}"
         yield f"{text} on {plain(many)}: {took} {cite}."
+        costs = True
+    else:
+        return
+    if costs:
         unit = "GPU hours" if any(f.role == "cards" for f in counts) else "machine hours"
         price = total.price()
         rate = f" × {plain(price[0])}" if price else ""
@@ -169,24 +179,12 @@ def scaling(given: Given, total: Sum) -> Iterator[str]:
 
 # --- an API against machines ----------------------------------------------------------------------------------------------
 
-_PAIR = re.compile(r"(?P<first>[$€]?[\d.]+) (?P<and>and|/|,) (?P<second>[$€]?[\d.]+) (?P<per>per|/) ?(?:1 ?)?m(?:illion|io)?\b(?! (?:input|output))(?: tokens)?")
-
-
-def _spelled(text: str, told: str) -> str:
-    """Say of each price and amount of tokens what it is of, and how often: "daily", "$1 and $5 per million"."""
-    text = re.sub(r"([$€]?[\d.]+) (?:for )?in(?:put)? (and|/|,) ([$€]?[\d.]+) (?:for )?out(?:put)? (?=(?:per|/) ?(?:1 ?)?m)", r"\1 \2 \3 ", text)
-    if re.search(r"\bin(?:put)?\b.*\bout(?:put)?\b", told):
-        text = _PAIR.sub(r"\g<first> per million input tokens \g<and> \g<second> per million output tokens", text)
-    text = re.sub(r"(?<=\d)(\s?(?:m|k|bn?|million|billion)) (?:tok(?:en)?s )?(in|out)(?:put)?\b(?! tok| of| the)", lambda m: f"{m[1]} {m[2]}put tokens", text)
-    return re.sub(r"tokens ?/ ?(?=\d)", "tokens and ", re.sub(r"\bdaily\b", "a day", re.sub(r"\bmonthly\b", "a month", text)))
-
-
 def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Whether an API that is paid per token costs less than machines that run all the time, and from how much traffic on."""
     told = " ".join(given.text for given in givens)
     if not ASKS_ELSE.search(told) and not re.search(r"break[ -]?even|\bwins?\b|\bworth", told):
         return
-    turns = read_all(_spelled(given.text, told) for given in givens)
+    turns = read_all(spelled(given.text, told) for given in givens)
     found = last_of_each([q for turn in turns for q in turn.quantities if not q.idle], turns)
     usage = [q for q in found if any(name.startswith("#") for name in q.units)]
     prices = [q for q in found if q not in usage and {name for name in q.units if name not in _WORKERS} == {"usd", "h"} and q.units["h"] == -1]
@@ -198,7 +196,7 @@ def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
     api = solve(usage, dimensions(usd=1, h=-1), must, adds=True)
     total = Sum(givens[-1], told, working)
     listed = None if prices else total.facts.price(str(givens[-1].slots.get("instance_type", "")))
-    if not api or not must <= api.used or not (prices or listed) or any("usd" in q.units or "3600" in q.text for q in rated) or not any(q.units.get("usd") and _TOKENS & q.units.keys() for q in usage):
+    if not api or not must <= api.used or not (prices or listed) or any("usd" in q.units or "3600" in q.text for q in rated) or not any(q.units.get("usd") and _TOKENS & q.units.keys() for q in usage) or {name for q in usage for name in q.units} - {"usd", "h", "#request", *_TOKENS}:
         return
     for q in found:
         for number in q.numbers:

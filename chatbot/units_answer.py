@@ -63,7 +63,8 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
     if converted := _converted(givens[-1].text, working):
         yield converted
         return
-    turns = _instead(read_all(given.text for given in givens))
+    told = " ".join(given.text for given in givens)
+    turns = _instead(read_all(spelled(given.text, told) for given in givens))
     asked = _asked(turns, "€" if in_euros([given.text for given in givens]) else "$")
     if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
         return
@@ -252,6 +253,20 @@ def _in_time(dims: Dimensions, written: str, factor: str, term: str, span: str) 
     """Return the target as a total and, if a span of time is asked for, also per span."""
     whole = _Target(dims, written, factor, term)
     return (whole, _Target(frozenset({*dims, ("h", -1)}), f"{written} a {span}", f"{factor}{_SPANS[span]}", term)) if span else (whole,)
+
+
+_PAIR = re.compile(r"(?P<first>[$€]?[\d.]+) (?P<and>and|/|,) (?P<second>[$€]?[\d.]+) (?P<per>per|/) ?(?:1 ?)?m(?:illion|io)?\b(?! (?:input|output))(?: tokens)?")
+
+
+def spelled(text: str, told: str) -> str:
+    """Say of each price and amount of tokens what it is of, and how often: "daily", "$1 and $5 per million"."""
+    text = re.sub(r"([$€]?[\d.]+) (?:for )?in(?:put)? (and|/|,) ([$€]?[\d.]+) (?:for )?out(?:put)? (?=(?:per|/) ?(?:1 ?)?m)", r"\1 \2 \3 ", text)
+    if re.search(r"\bin(?:put)?\b.*\bout(?:put)?\b", told):
+        text = _PAIR.sub(r"\g<first> per million input tokens \g<and> \g<second> per million output tokens", text)
+    text = re.sub(r"(?<=\d)(\s?(?:m|k|bn?|million|billion)) (?:tok(?:en)?s )?(in|out)(?:put)?\b(?! tok| of| the)", lambda m: f"{m[1]} {m[2]}put tokens", text)
+    text = re.sub(r"(?<=tokens )(daily|monthly)\b", lambda m: {"daily": "a day", "monthly": "a month"}[m[1]], text)
+    return re.sub(r"tokens ?/ ?(?=\d)", "tokens and ", text)
+
 
 
 # --- what is given --------------------------------------------------------------------------------------------------------

@@ -152,6 +152,80 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
     assert not answer.refused
 
 
+@pytest.mark.parametrize(
+    ("turns", "text"),
+    [
+        # (45e6 × 0.80 + 6e6 × 4) / 1e6 × 730 / 24 = 1,825; 2 × 10.49 × 730 = 15,315
+        (
+            ["we process 45 million input tokens and 6 million output tokens a day. api is $0.80 per M in and $4 per M out. alternative is 2x g6e.12xlarge on demand at roughly $10.49 an hour each. which one is cheaper per month and where's the break even"],
+            "The API costs less, by $13,500 a month, 88.1 %: (45000000 / 24 × 0.8 / 1e6 + 6000000 / 24 × 4 / 1e6) × 730 = $1,820 for the API; 2 × 10.49 × 730 = $15,300 for self-hosting [1].\nBreak-even at 8.39 times that traffic, 378 million input tokens and 50.4 million output tokens a day, if the machines can do as much [1].",
+        ),
+        (
+            ["200k requests a day, about 1,500 tokens each, API at $0.50 per million tokens. vs one p4d.24xlarge. what is cheaper per month?"],
+            "The API costs less, by $11,500 a month, 71.5 %: 200000 / 24 × 1500 × 0.5 / 1e6 × 730 = $4,560 for the API; 21.957642 × 730 = $16,000 for self-hosting [1][2].\nBreak-even at 3.51 times that traffic, 703,000 requests a day, if the machines can do as much [1][2].",
+        ),
+        (
+            ["Provider bills $1 per million input, $5 per million output. we do 10M in / 1M out per day. one box at 4.10 $/h would do. cheaper?", "and if traffic is 100M in / 10M out per day?", "and over a year?"],
+            "Self-hosting costs less, by $18,800 a year, 34.4 %: (1 / 1e6 × 100000000 / 24 + 5 / 1e6 × 10000000 / 24) × 8760 = $54,800 for the API; 4.1 × 8760 = $35,900 for self-hosting [1].\nBreak-even at 0.656 times that traffic, 65.6 million input tokens and 6.56 million output tokens a day, if the machines can do as much [1].",
+        ),
+        # 32.77 × 0.4 × 120 × (1 + 35 / 300) = 1,756; 32.77 × 120 = 3,932
+        (
+            ["Spot is about 60% off $32.77, interrupted every 5 hours, each time we lose 25 minutes of work plus 10 to get going again. Job needs 120 hours of useful compute. Is spot still worth it and by how much?"],
+            "Spot costs less, by $2,180, 55.3 %: 32.77 × (1 - 0.6) × 120 × (1 + (25 / 60 + 10 / 60) / 5) = $1,760 for Spot; 32.77 × 120 = $3,930 for on demand [1].\nSpot stops being cheaper when it is interrupted every 23.3 minutes or more often [1].",
+        ),
+        (
+            ["spot price $12/h vs on-demand $32.77/h. interruptions every 3 hours, 30 min lost each. effective cost per useful hour?", "and if it is interrupted every hour?", "and with 4 of them?"],
+            "Spot costs less, by $59.08 for each useful hour, 45.1 %: 4 × 12 × (1 + (30 / 60) / 1) = $72.00 for Spot; 4 × 32.77 = $131 for on demand [1].\nSpot stops being cheaper when it is interrupted every 17.3 minutes or more often [1].",
+        ),
+        # A checkpoint every 30 minutes loses 15 on average
+        (
+            ["Spot is 70% cheaper, we checkpoint every 30 minutes and are interrupted every 4 hours, 10 min to restart. How much do we really save?"],
+            "Spot still saves 66.9 %: (1 - (1 - 0.7) × (1 + (0.5 / 2 + 10 / 60) / 4)) × 100 = 66.9 % [1].\nSpot stops being cheaper when it is interrupted every 10.7 minutes or more often [1].",
+        ),
+        (["interrupted every 4 hours, 30 min lost. How much does a 100 hour job take in the end?"], "112 hours, with the interruptions: 100 × (1 + (30 / 60) / 4) [1]."),
+        (
+            ["at 40% off and 60% use, which is cheaper, by how much a month? it's $10 an hour on demand", "what if the discount is only 30%?", "and over a year?"],
+            "On demand costs less: it runs 60 % of the hours and the commitment pays from 70 % of the hours on, 16.8 hours a day or 511 hours a month of 730, at your 30 % off [1]. The commitment costs 16.7 % more than paying for the hours that it runs, $8,760 a year: 10 × (1 - 0.3) × 8760 = $61,300 committed; 10 × 0.6 × 8760 = $52,600 on demand.\n(1 - 0.3) × 100 = 70 %.",
+        ),
+        # 31.46 × 336 = 10,571; 55.04 × 336 × 0.6 = 11,096; 10,571 / 55.04 = 192
+        (
+            ["Capacity block for p5.48xlarge: $31.46/hr for 14 days, on demand is $55.04/hr. we'd only use 60% of the hours. cheaper?"],
+            "The block costs less, by $526, 4.74 %: 31.46 × 336 hours = $10,600 for the block; 55.04 × 336 × 0.6 hours = $11,100 for on demand [1].\nThe block pays from 192 hours of use on [1].",
+        ),
+        (
+            ["capacity block 14 days at $31.46/hr, on demand $55.04/hr, we need 200 hours. which is cheaper?", "and if we need only 150 hours?"],
+            "On demand costs less, by $2,310, 21.9 %: 31.46 × 336 hours = $10,600 for the block; 55.04 × 150 hours = $8,260 for on demand [1].\nThe block pays from 192 hours of use on [1].",
+        ),
+        (["rewrite costs 30k, saves 35% of 22k a month: payback?"], "After 3.9 months: 30000 / (22000 × 0.35), as it saves $7,700 a month; in the first year that is $62,400 more than it costs [1]."),
+        (["one-time cost of $12k, saves $1,500 a month. payback?", "and if it costs $20k?"], "After 13.3 months: 20000 / 1500, as it saves $1,500 a month; in the first year that is $2,000 less than it costs [1]."),
+        (["migration costs 15k, reduces bill from 12,000 to 9,000 a month. how many months to payback?"], "After 5 months: 15000 / (12000 - 9000), as it saves $3,000 a month; in the first year that is $21,000 more than it costs [1]."),
+        # 1.006 × 730 × 50 / 168 = 218.6
+        (
+            ["a g5.xlarge at $1.006/hr is there 24x7. If we only kept it up on weekdays 8 to 18, what would the bill drop to?", "and over a year?", "and with 3 of them?"],
+            "$7,870 a year instead of $26,400, $18,600 or 70.2 % less: 50 of 168 hours a week, at your $1.006 an hour for each of 3 [1].\n3 × 1.006 × 8760 hours × (168 - 50) / 168 = $18,600.",
+        ),
+        (["one node does 1,000 samples/s, four do 3,300: efficiency?"], "82.5 % scaling efficiency: 4 are 3.3 times as fast as 1, 3300 / 1000 / (4 / 1) [1]."),
+        (
+            ["4 nodes take 10 hours and 8 nodes take 6 hours at $20 per node hour. which is cheaper and how efficient is the scaling?"],
+            "83.3 % scaling efficiency: 8 are 1.67 times as fast as 4, 10 / 6 / (8 / 4) [1].\nThe 4 cost less, by $160, 16.7 %: 4 × 10 × 20 = $800 for the 4; 8 × 6 × 20 = $960 for the 8 [2].",
+        ),
+        # 30 × 8 / (32 × 0.85) = 8.82
+        (
+            ["8 GPUs take 30 hours; how long on 32 at 85% scaling efficiency and which is cheaper?", "and on 64 GPUs?"],
+            "4.41 hours on 64: 30 × 8 / (64 × 0.85) [1].\nThe 8 take less, by 42.4 GPU hours, 15 %: 8 × 30 = 240 GPU hours for the 8; 64 × 4.411764706 = 282 GPU hours for the 64 [2].",
+        ),
+        (
+            ["16 boxes for 9 days, 10 kW each including cooling, grid 380 g/kWh. energy and CO2 in tonnes?"],
+            "13.1 t of CO2e: 34,600 kWh, at your 380 g a kWh [1].\n16 × 10000 W × 216 hours / 1000 = 34,600 kWh; 34560 kWh × 380 g = 13.1 t.",
+        ),
+        (["8 H100 nodes for 10 days, 6 kW each. energy?", "in MWh?"], "11.5 MWh [1].\n8 × 6000 W × 240 hours / 1000 = 11.5 MWh."),
+    ],
+)  # fmt: skip
+def test_two_ways_of_paying_are_weighed(bot: Chatbot, turns: list[str], text: str) -> None:
+    answer = ask(bot, *turns)
+    assert (answer.text, answer.dropped) == (text, 0)
+
+
 def test_the_working_comes_last_with_the_users_own_figures(bot: Chatbot) -> None:
     answer = ask(bot, "6 GPUs drew 410 W each for 72 hours. CO2 at 250 g/kWh with pue 1.2?")
     assert answer.text.splitlines()[-1] == "6 × 410 W × 72 hours / 1000 = 177 kWh; 177.12 kWh × 1.2 × 250 g = 53.1 kg."
@@ -184,6 +258,10 @@ def test_what_gives_no_figures_for_a_formula_is_left_to_others(bot: Chatbot, que
         "from 10 g6.xlarge to 3 every night from 10pm to 6am: saving per month?",
         "A costs $2/h, B costs $3/h and is 1.8 times faster. The job is 100 hours on A. which is cheaper?",
         "we pay 2,900 a month for 4 boxes and they are 30% utilised. what would 2 boxes cost?",
+        "rewrite costs 30k and takes 3 months, saves 35% of 22k a month: payback?",
+        "Spot saves 60%, interrupted 3 times a day, each costs 1 hour. is it worth it?",
+        "4 nodes get 3,300 samples/s, one gets 1,000; 16 nodes get 11,000. how does it scale?",
+        "Fine-tuning costs $5,000 once and cuts inference from $3,000 to $1,800 a month, but adds 10% of ops. payback?",
     ],
 )
 def test_a_figure_that_no_formula_takes_stops_the_sum(bot: Chatbot, question: str) -> None:

@@ -182,19 +182,20 @@ class Turn:
 
 def read_all(texts: Iterable[str]) -> list[Turn]:
     """Read the quantities of turns, normalised by `as_read`. What one turn counts is what "each" means in the next."""
-    turns: list[Turn] = []
+    turns, texts = list[Turn](), list(texts)
+    by_kind = any(map(_BY_KIND.search, texts))
     for number, text in enumerate(texts):
-        turns.append(read(text, number, turns[-1].counted if turns else dimensions()))
+        turns.append(read(text, number, turns[-1].counted if turns else dimensions(), by_kind=by_kind))
     return turns
 
 
-def read(text: str, turn: int, counted: Dimensions = frozenset()) -> Turn:
-    """Read the quantities of a turn; `counted` is what the turn before counted last."""
+def read(text: str, turn: int, counted: Dimensions = frozenset(), *, by_kind: bool = False) -> Turn:
+    """Read the quantities of a turn; `counted` is what the turn before counted last, and `by_kind` that tokens of prompts and answers have their own prices."""
     found: list[Quantity] = []
     shares: list[Share] = []
     left: list[str] = []
     text = masked = _NAMES.sub(lambda name: ("gpu" if name["card"] else "").ljust(len(name.group())), text)
-    if not _BY_KIND.search(text):
+    if not (by_kind or _BY_KIND.search(text)):
         text = masked = re.sub(r"\b(?:input|prompt|output|completion|generated) (?=tok)", lambda kind: " " * len(kind.group()), text)
     for pattern, dims, idle in _WRITTEN:
         for match in pattern.finditer(text):

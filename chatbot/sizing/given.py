@@ -81,13 +81,16 @@ class Given:
         If the turn names one side of a comparison, they replace that side's alone: "and if the second takes 5 hours?".
         """
         figures = _in_roles(other.figures, self.figures)
-        new = frozenset({*(figure.role for figure in figures), *other.slots, *(other.new & {"parts"})})
+        figures = _as_lost(figures, "fails" if self.all("lost time") else other.text)
+        roles = {figure.role for figure in figures}
+        new = frozenset({*roles, *(slot for slot in other.slots if slot != "hours" or "hours" in roles or "lost time" not in roles), *(other.new & {"parts"})})
         # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
         if "efficiency" in {f.role for f in (*self.figures, *figures)} and len(counted := [f for f in self.figures if f.role in _SCALED]) == 2 and sum(f.role in _SCALED for f in figures) == 1:
             figures, new = [counted[0], *figures], new.union(_SCALED)  # "and on 64 GPUs?": the machines that the work was measured on stay
         again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
         told = self.new & _PRICES if "?" not in self.text else frozenset()  # prices stated in several turns, without a question, stay side by side
-        kept = tuple(f for f in self.figures if f.role not in new or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
+        stays = _named_apart(self.figures, figures)
+        kept = tuple(f for f in self.figures if f.role not in new or f in stays or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
         # All of a month or year is compared with the schedule given before.
         span, mine = other.slots.get("hours"), self.slots.get("hours")
         kept_on = mine if mine and span == MONTH_HOURS else mine / MONTH_HOURS * span if mine and span == 12 * MONTH_HOURS and mine < MONTH_HOURS and not self.all("hours") else 0
@@ -215,6 +218,8 @@ _GAPS = (
 # Figures that are compared differ by less than this factor.
 _LIKE = 50
 _OFF = re.compile(r"\boff (?:the |a |an |our )?(?:list |on[ -]demand )?(?:price |rate )?(?:of )?\W*$")
+# Whole dollars beside "on demand" are the price of an hour up to this.
+_MOST_HOURLY = 50
 _EACH_AT = re.compile(r"(?:\b(?:at|zu|à)|@)\s+$")
 # Where the first of two compared things may end, the most reliable patterns first.
 _CUTS = tuple(map(re.compile, (r"\b(?:vs\.?|versus|than|against|instead of|rather than|compared (?:to|with)|or|oder|ou)\b", r"[.;?!:]\s", r",\s|\b(?:and|to|und)\b")))
@@ -268,7 +273,7 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < 50)) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
+        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < _MOST_HOURLY and {"price", "busy"} & {f.role for f in among})) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
@@ -302,6 +307,17 @@ def _end_of_first(text: str, placed: Sequence[tuple[int, str]]) -> int:
                 if all(len(part) == len(set(part)) for part in parts):
                     return end
     return 0
+
+
+def _named_apart(old: Sequence[Figure], new: Sequence[Figure]) -> set[Figure]:
+    """The figures that stay although a later turn has one of their role, which names another: "and if we need only 150 hours?"."""
+    stays: set[Figure] = set()
+    for role in {"hours"} & {figure.role for figure in new}:
+        words = {word for figure in new if figure.role == role for word in re.findall(r"[a-z]{4,}", figure.before)}
+        alike = [f for f in old if f.role == role]
+        named = [f for f in alike if words & set(re.findall(r"[a-z]{4,}", f.before))]
+        stays |= set(alike) - set(named) if len(named) == 1 < len(alike) else set()
+    return stays
 
 
 _REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
