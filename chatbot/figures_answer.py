@@ -19,7 +19,7 @@ from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
 from chatbot.sums import Sum, compared, plain, usd
 from chatbot.trade_offs import api_or_machines, block, count_paid, payback, scaling, span_asked, spot
-from chatbot.units_answer import in_euros, lines_by_units
+from chatbot.units_answer import IN_OTHER_TERMS, in_euros, lines_by_units
 from chatbot.working import Working, article, load
 from ingest import Index
 
@@ -87,10 +87,6 @@ class _Formula:
         return any(set(names.split(" or ")) & roles for names in (*self.needs, "" if needed else self.takes))
 
 
-# A turn that asks for the same result in another unit or over another time.
-_IN_OTHER_TERMS = re.compile(r"(?:(?:and|so|ok(?:ay)?|what|how|then|now|is|that|it|about|the|difference|saving|total|cost|what['’]s)\W+)*(?:in|as|over|per|for|an?)\W+(?:an? |the |each |one |whole |full )*(?:per ?cent|percentage|%|month|year|week|day|tonn?es?|k?g|kilos?|[km]wh)\W*")
-
-
 def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
     """The formulas that the last turn may ask for, and the words that ask. A short turn that brings a new figure
     repeats the question of the turn before."""
@@ -101,7 +97,7 @@ def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
         told = text if "?" not in text else ""  # a turn that only states figures belongs to the question after it
         wished = [f for f in _FORMULAS if f.asks.search(text)]
         own = [f for f in wished if f.serves(turn) and f.uses(turn.new)]
-        if (asked and _IN_OTHER_TERMS.fullmatch(turn.text)) or (not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked)):
+        if (asked and IN_OTHER_TERMS.fullmatch(turn.text)) or (not own and asked and len(turn.text.split()) <= _SHORT and any(f.uses(turn.new, needed=not served) for f in asked)):
             words = f"{words} {turn.text}"
         else:
             asked, words = own or wished, text
@@ -141,7 +137,7 @@ def _break_even(given: Given, total: Sum) -> Iterator[str]:
     if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
         yield from _least_discount(used, total)
     cite, even = total.cite("break-even"), 1.0
-    asks_amount = not given.all("monthly price") and re.search(r"\bhow much\b|differ|\b(?:over|per|an?|in) (?:the )?(?:month|year)|monthly|yearly", f"{total.asked} {given.text}")
+    asks_amount = not given.all("monthly price") and re.search(r"\bhow much\b|differ|\b(?:over|per|an?|in) (?:the )?(?:month|year)|monthly|yearly|annual", f"{total.asked} {given.text}")
     for formula, words in options:
         even = evaluate(formula)
         days = ("168", "a week") if "week" in total.asked else ("24", "a day")
@@ -299,7 +295,8 @@ def _spent(total: Sum) -> str:
     if not price or not hours or counts is None or alone:
         return ""
     formula = f"{counts}{plain(price[0])} × {total.know(hours):.6g} hours"
-    for role, written in (("discount", " × (1 - {})"), ("lost", " / (1 - {})"), ("headroom", " × (1 + {})")):
+    saves = total.alone and re.search(_SAVED, total.asked) and not re.search(r"cost|bill|\bpay", total.asked)
+    for role, written in (("discount", " × {}" if saves else " × (1 - {})"), ("lost", " / (1 - {})"), ("headroom", " × (1 + {})")):
         formula += written.format(plain(share)) if (share := total.one(role)) else ""
     for figure in total.given.figures:
         if figure.role == "money" and re.search(r"(?:\bplus|\band|\+) \W*$", figure.before):
@@ -399,10 +396,15 @@ def _lasts(given: Given, total: Sum) -> Iterator[str]:
 _WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\b(?:outside|(?:up|on|running|open|there) only|only (?:up|on|need\w*|runs?|running|keep|kept))\b)")
 
 
+_OVERNIGHT = re.compile(r"\b(?P<start>\d{1,2})(?::00)?(?: to |-|–| until )(?P<end>\d{1,2})(?::00)?(?! ?[ap]m)\b")
+
+
 def _hours_off(question: str, hours: float, whole: float) -> float:
     """For how many hours of a whole month or year machines are off. The hours of a schedule may be those on or those off."""
     if not _WHEN_OFF.search(question):
         return whole - hours
+    if "weekend" in question and (night := _OVERNIGHT.search(question)) and int(night["end"]) < int(night["start"]):
+        return whole * (48 + 5 * (24 - int(night["start"]) + int(night["end"]))) / 168
     if "weekend" in question and re.search(r"\b(?:nights?|overnight|evenings?)\b", question):
         return hours + whole * 2 / 7  # the hours are those of the nights, and weekends are off, too
     return whole - hours if re.search(r"weekend|days\b|saturday|sunday", question) else hours
@@ -643,7 +645,7 @@ _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
-    _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or machines or cards or money or instance_type"),
+    _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or card hours or machines or cards or money or instance_type"),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
     _Formula(_words(r"\bscal|efficien|speed-?up|linear"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),
@@ -652,7 +654,7 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
-    _Formula(_words(_COMPARES), ("discount", "busy", "price or instance_type"), _break_even, "term"),
+    _Formula(_words(rf"{_COMPARES}|{_GAINS}|\bsavings\b", only=_COMMITS), ("discount or price", "busy", "price or instance_type"), _break_even, "term"),
     _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),

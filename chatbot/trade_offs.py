@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from chatbot.hardware_answer import hours_asked
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
-from chatbot.sizing.given import Given
+from chatbot.sizing.given import Figure, Given
 from chatbot.sums import Sum, compared, plain
 from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each, spelled
 from chatbot.working import Working
@@ -28,14 +28,23 @@ def _prices(total: Sum, cheap: str) -> tuple[float, float] | None:
     if len(own) == 1 and (sheet := total.facts.price(str(total.given.slots.get("instance_type", "")))) and not total.given.all("discount"):
         listed = total.know(sheet.usd_per_hour, sheet.row)
     elif len(own) == 2:
-        named = [[*re.finditer(f"(?P<cheap>{cheap})|{_LISTED}", f.before)][-1:] or [*re.finditer(f"(?P<cheap>{cheap})|{_LISTED}", f.beside)][:1] for f in own]
-        of_list = [bool(found) and not found[0]["cheap"] for found in named]
+        of_list = [not re.search(cheap, name) if (name := _nearest(rf"{cheap}|{_LISTED}", f)) else False for f in own]
         if sum(of_list) != 1:
             return None
         listed = own[of_list.index(True)].value
         own = [own[of_list.index(False)]]
     total.all("price")
     return (own[0].value, listed) if len(own) == 1 and listed else None
+
+
+_OTHER_SIDE = re.compile(r"\b(?:vs|versus|against|or|than|instead of)\b")
+
+
+def _nearest(words: str, figure: Figure) -> str:
+    """The word of these that is nearest to a figure."""
+    before, after = _OTHER_SIDE.split(figure.before)[-1], _OTHER_SIDE.split(figure.beside.split("|")[-1])[0]
+    found = [(len(before) - match.end(), match.group()) for match in re.finditer(words, before)]
+    return min([*found, *((match.start(), match.group()) for match in re.finditer(words, after))], default=(0, ""))[1]
 
 
 def count_paid(total: Sum) -> str:
@@ -60,12 +69,12 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
     for f in lost:
         total.know(f.value / f.unit)
         total.know(1 / f.unit)
-    lost_hours = " + ".join(parts)
+    lost_hours = f"({' + '.join(parts)})" if len(parts) > 1 or " " in parts[0] else parts[0]
     discount, prices = total.one("discount"), None if total.given.all("discount") else _prices(total, "spot")
     base = total.price() if discount else None
     if not discount and not prices:
         if interval and (hours := total.one("hours")) and not given.all("price") and re.search(r"how (?:long|much|many)|\btakes?\b", total.asked):
-            took = f"{plain(hours)} × (1 + ({lost_hours}) / {plain(total.know(interval))})"
+            took = f"{plain(hours)} × (1 + {lost_hours} / {plain(total.know(interval))})"
             yield f"{total.compute(took, '{} hours')[1]}, with the interruptions: {took} {total.cite('Spot')}."
         return
     listed = base[0] if base else prices[1] if prices else 1.0
@@ -74,7 +83,7 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
     if not 0 < kept < 1:
         return
     cite = total.cite("Spot")
-    at = f"({lost_hours}) × ({cheap}) / (1 - ({cheap}))"
+    at = f"{lost_hours} × ({cheap}) / (1 - ({cheap}))"
     bound = total.compute(at, "{} hours")[1] if evaluate(at) >= 1 else total.compute(f"{at} × 60", "{} minutes")[1]
     even = f"Spot stops being cheaper when it is interrupted every {bound} or more often"
     if not interval:
@@ -82,8 +91,8 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
             yield f"{even} {cite}."
         return
     total.know(interval)
-    longer = f"(1 + ({lost_hours}) / {plain(interval)})"
-    hours, each = total.one("hours"), count_paid(total)
+    longer = f"(1 + {lost_hours} / {plain(interval)})"
+    hours, each = total.one("hours") or total.one("card hours"), count_paid(total)
     if len(total.given.all("hours")) > 1:
         return
     if not (base or prices):
@@ -182,10 +191,10 @@ def scaling(given: Given, total: Sum) -> Iterator[str]:
 def api_or_machines(givens: Sequence[Given], working: Working) -> Iterator[str]:
     """Whether an API that is paid per token costs less than machines that run all the time, and from how much traffic on."""
     told = " ".join(given.text for given in givens)
-    if not ASKS_ELSE.search(told) and not re.search(r"break[ -]?even|\bwins?\b|\bworth", told):
+    if not ASKS_ELSE.search(told) and not re.search(r"break[ -]?even|\bwins?\b|\bworth|\bpays?\b|compar", told):
         return
     turns = read_all(spelled(given.text, told) for given in givens)
-    found = last_of_each([q for turn in turns for q in turn.quantities if not q.idle], turns)
+    found = last_of_each([q for turn in turns for q in turn.quantities if not q.idle and (q.units, q.numbers) != ({"h": 1}, (730.0,))], turns)
     usage = [q for q in found if any(name.startswith("#") for name in q.units)]
     prices = [q for q in found if q not in usage and {name for name in q.units if name not in _WORKERS} == {"usd", "h"} and q.units["h"] == -1]
     counts = [q for q in found if q.units in ({"machine": 1}, {"gpu": 1})]

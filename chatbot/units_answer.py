@@ -180,10 +180,17 @@ _ROUNDS = re.compile(r"\b(?:whole|full|complete) (?:rounds?|runs?|batches)\b|\br
 _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|all in)\b|\+")
 
 
+# A turn that asks for the same result in another unit or over another time.
+IN_OTHER_TERMS = re.compile(r"(?:(?:and|so|ok(?:ay)?|what|how|then|now|is|that|it|about|the|difference|saving|total|cost|what['’]s)\W+)*(?:in|as|over|per|for|an?)\W+(?:an? |the |each |one |whole |full )*(?:per ?cent|percentage|%|month|year|week|day|tonn?es?|k?g|kilos?|[km]wh)\W*")
+
+
 def _asked(turns: Sequence[Turn], sign: str) -> _Asked | None:
     """Find what the last turn asks for, or what an earlier turn asks for and the last one only gives new figures for."""
     counted, last = {"#token", *(name for turn in turns for q in turn.quantities for name, _ in q.dimensions)}, len(turns) - 1
     asks = [_questions(turn.text) or (turn.text if n == last else "") for n, turn in enumerate(turns)]
+    for n, turn in enumerate(turns[1:], 1):
+        if IN_OTHER_TERMS.fullmatch(turn.text):
+            asks[n] = f"{_SPAN.sub('', asks[n - 1]) if _SPAN.search(turn.text) else asks[n - 1]} {turn.text}"
     wished = [tuple(_targets(text, counted, sign)) for text in asks]
     at = next((number for number in range(last, -1, -1) if wished[number]), None)
     if at is None or (at < last and (len(turns[last].text.split()) > _SHORT or ASKS_ELSE.search(turns[last].text))):
@@ -263,7 +270,7 @@ def spelled(text: str, told: str) -> str:
     text = re.sub(r"([$€]?[\d.]+) (?:for )?in(?:put)? (and|/|,) ([$€]?[\d.]+) (?:for )?out(?:put)? (?=(?:per|/) ?(?:1 ?)?m)", r"\1 \2 \3 ", text)
     if re.search(r"\bin(?:put)?\b.*\bout(?:put)?\b", told):
         text = _PAIR.sub(r"\g<first> per million input tokens \g<and> \g<second> per million output tokens", text)
-    text = re.sub(r"(?<=\d)(\s?(?:m|k|bn?|million|billion)) (?:tok(?:en)?s )?(in|out)(?:put)?\b(?! tok| of| the)", lambda m: f"{m[1]} {m[2]}put tokens", text)
+    text = re.sub(r"(?<=\d)(\s?(?:m|k|bn?|million|billion)?) (?:tok(?:en)?s )?(in|out)(?:put)?(?: tok(?:en)?s)?\b(?! of| the)", lambda m: f"{m[1]} {m[2]}put tokens", text)
     text = re.sub(r"(?<=tokens )(daily|monthly)\b", lambda m: {"daily": "a day", "monthly": "a month"}[m[1]], text)
     return re.sub(r"tokens ?/ ?(?=\d)", "tokens and ", text)
 

@@ -182,6 +182,11 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
             ["Spot is 70% cheaper, we checkpoint every 30 minutes and are interrupted every 4 hours, 10 min to restart. How much do we really save?"],
             "Spot still saves 66.9 %: (1 - (1 - 0.7) × (1 + (0.5 / 2 + 10 / 60) / 4)) × 100 = 66.9 % [1].\nSpot stops being cheaper when it is interrupted every 10.7 minutes or more often [1].",
         ),
+        # 5 × 60 × (1 + 0.75 / 2) = 412.50
+        (
+            ["spot at $5 vs $14 on demand per hour, interruption every 2 hours costing 45 min. Worth it for a 60-hour run?"],
+            "Spot costs less, by $428, 50.9 %: 5 × 60 × (1 + (45 / 60) / 2) = $412 for Spot; 14 × 60 = $840 for on demand [1].\nSpot stops being cheaper when it is interrupted every 25 minutes or more often [1].",
+        ),
         (["interrupted every 4 hours, 30 min lost. How much does a 100 hour job take in the end?"], "112 hours, with the interruptions: 100 × (1 + (30 / 60) / 4) [1]."),
         (
             ["at 40% off and 60% use, which is cheaper, by how much a month? it's $10 an hour on demand", "what if the discount is only 30%?", "and over a year?"],
@@ -204,6 +209,12 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
             ["a g5.xlarge at $1.006/hr is there 24x7. If we only kept it up on weekdays 8 to 18, what would the bill drop to?", "and over a year?", "and with 3 of them?"],
             "$7,870 a year instead of $26,400, $18,600 or 70.2 % less: 50 of 168 hours a week, at your $1.006 an hour for each of 3 [1].\n3 × 1.006 × 8760 hours × (168 - 50) / 168 = $18,600.",
         ),
+        # Off for 12 hours of 5 days and on 2 days: 60 of 168 hours are left
+        (
+            ["our dev cluster of 5 g5.2xlarge runs nonstop. Turning it off from 20:00 to 8:00 and on weekends saves how much per month?"],
+            "$2,840 a month, 64.3 %: they run 60 of 168 hours a week and cost $1,580 instead of $4,420, at $1.212 an hour on g5.2xlarge (on demand, us-east-1, 2026-07-20) for each of 5 [1][2].\n5 × 1.212 × 730 hours × (168 - 60) / 168 = $2,840.",
+        ),
+        (["5 nodes at $3 an hour, 24/7. how much per month?", "over a year?", "with 30% off?"], "$92,000 a year: 5 × 3 × (1 - 0.3) × 8760 [1]."),
         (["one node does 1,000 samples/s, four do 3,300: efficiency?"], "82.5 % scaling efficiency: 4 are 3.3 times as fast as 1, 3300 / 1000 / (4 / 1) [1]."),
         (
             ["4 nodes take 10 hours and 8 nodes take 6 hours at $20 per node hour. which is cheaper and how efficient is the scaling?"],

@@ -74,7 +74,7 @@ _UNITS: tuple[tuple[str, Mapping[str, int], str], ...] = (
     *((rf"{scale}b(?:ytes?)?", {"GB": 1}, factor) for scale, factor in (("p", "× 1e6"), ("t", "× 1000"), ("g", ""), ("m", "/ 1000"))),
     *((rf"(?:{written})(?: (?:of )?co2\w*)?", {"g": 1}, factor) for written, factor in ((r"kg|kilos?", "× 1000"), (r"g|grams?", ""))),
     (r"(?:input|prompt) tok(?:en)?s?|in(?=,| and\b| \+| ?/| plus\b)|input", {"#input": 1}, ""),
-    (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?;]|$| (?:an?|per|each|every|and)\b| ?/)|output", {"#output": 1}, ""),
+    (r"(?:output|completion) tok(?:en)?s?|out(?=[,.?;]|$| (?:an?|per|each|every|and|or|vs|versus|against)\b| ?/)|output", {"#output": 1}, ""),
     (r"(?:tokens?|toks?)(?: in| out)?", {"#token": 1}, ""),
     (r"cents?|ct", {"usd": 1}, "/ 100"),
     (r"usd|us dollars?|dollars?|bucks|euros?|eur|€|\$", {"usd": 1}, ""),

@@ -200,6 +200,7 @@ _SHARES = {
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
 # Spelled-out counts ("eight GPUs"). "One" is excluded because it is often no count, as in "one may fail".
 _COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= )")
+_HYPHENED = re.compile(r"(?<=\d)-(?=(?:hour|minute)s?\b)")
 _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
@@ -234,7 +235,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], Mapping[str, float]], ...]:
 @lru_cache(maxsize=256)
 def read_given(question: str, known: Known) -> Given:
     """Read the figures of one turn."""
-    text = _HOURS.sub("hours", _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", as_read(question)))
+    text = _HOURS.sub("hours", _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", _HYPHENED.sub(" ", as_read(question))))
     slots, several = (said := read_question(question, known)).slots, said.several
     reading = Reading(text)
     reading.take(_ALWAYS)
@@ -243,7 +244,7 @@ def read_given(question: str, known: Known) -> Given:
         stored = any(figure.role == "storage price" for _, figure in found)  # storage that is sold by the GB is sold by the GiB
         units = [(m, factors.get((written := m.groupdict().get("u") or " ")[0], 1.0) * (1.0 if stored else _BINARY.get(written, 1.0))) for m in reading.take(pattern)]
         found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
-    if hourly := re.search(r"\b(?:every|each|(?<!price )(?<!cost )(?<!rate )(?<!hours )per|once an?) hour\b", reading.text):
+    if hourly := re.search(r"\b(?:every|each|once an?|once per|(?<=checkpoint )per) hour\b", reading.text):
         role = "between failures" if re.search(rf"{_FAILS}[^.;?]{{0,12}}$", reading.text[: hourly.start()]) else "interval"
         found += [] if role in {figure.role for _, figure in found} else [(len(text), Figure(role, 1.0, ""))]
     left = {number_of(number) for number in said.left}
@@ -273,7 +274,7 @@ def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure
         near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
         if like := next(near, None):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < _MOST_HOURLY and {"price", "busy"} & {f.role for f in among})) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
+        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < _MOST_HOURLY and {"price", "busy", "between failures"} & {f.role for f in among})) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
