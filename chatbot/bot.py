@@ -17,7 +17,7 @@ from chatbot.fact_answer import asks_rows, row_answer
 from chatbot.figures_answer import answer_by_figures
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_answer import asks_unit
-from chatbot.hardware_comparison import compare_hardware
+from chatbot.hardware_comparison import compare_hardware, precedes_rows
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.transcript import is_fit
@@ -319,9 +319,12 @@ def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
     sized_first = bool(query.sizes) or sizes_a_model(query, index)
     if sized_first and (draft := answer_by_sizing(query, index)):
         return "sized", draft
+    compared_first = precedes_rows(query, index)
+    if compared_first and (draft := compare_hardware(query, index)):
+        return "compared", draft
     if draft := row_answer(query, index):
         return "row", draft
-    if draft := compare_hardware(query, index):
+    if not compared_first and (draft := compare_hardware(query, index)):
         return "compared", draft
     if not sized_first and (draft := answer_by_sizing(query, index)):
         return "sized", draft

@@ -23,6 +23,7 @@ _LEAD = re.compile(
 )
 _ASKING = r"\b(?:how|what|which|who|whose|when|why|where|is|are|isn't|aren't|does|do|did|can|could|should|would|will|has|have)\b"
 _ASKS = re.compile(_ASKING, re.IGNORECASE)
+_WHICH = re.compile(r"which\b", re.IGNORECASE)
 _WHY = re.compile(r"^(?:why|how so|how come|why not\b.*)\W*$", re.IGNORECASE)
 _THING = r"(?:thing|one|ones|two|model|instances?|chips?|gpus?|hardware|accelerators?|series|famil(?:y|ies)|cards?|types?|machines?|box(?:es)?)"
 # The "it" of "is it possible to train …" refers to nothing.
@@ -158,7 +159,10 @@ def _with_subject(text: str, said: Turn, *, leads_in: bool) -> str | None:
     """Add what the question is about; None if it says that itself."""
     thing = _thing(said)
     own = names(text) or makers(text) or _OWN_TOPIC.search(text) or any(q.dimension == "parameters" for q in quantities(text))
-    return None if own or not thing or len(content_words(text)) > (6 if leads_in else 4) else f"{_bare(text)} for {thing}?"
+    if own or not thing or len(content_words(text)) > (6 if leads_in else 4):
+        return None
+    *others, last = thing.split(" and ")
+    return f"{_bare(text)}: {', '.join(others)} or {last}?" if others and _WHICH.match(text) else f"{_bare(text)} for {thing}?"
 
 
 def _thing(said: Turn) -> str:

@@ -33,7 +33,9 @@ _OWN = r"(?:\s+(?:\d+\s?gi?b|instances?|gpus?|cards?|chips?|famil(?:y|ies)|sxm|w
 _ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|for|\d+\s?gi?b)\s+)*"
 _JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over|rank(?:ed)?)\b", re.IGNORECASE)
-_OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|support\w*|exam)\b", re.IGNORECASE)
+# Asks a later turn to compare what an earlier one did.
+_WHICH_OF_THEM = re.compile(r"\bwhich\b|\b(?:more|less|faster|slower|cheaper|dearer|better|bigger|larger|higher|lower|difference|ahead|wins?)\b", re.IGNORECASE)
+_OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|nvlink|support\w*|exam)\b", re.IGNORECASE)
 # Words on the use of hardware and on how a question is asked; none of them turns a comparison of figures into something else.
 _FRAME = frozenset(
     re.findall(
@@ -144,7 +146,8 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
     tables = load(index)
     sides = _sides(query, tables.facts)
     asked = (_asked(query.question) if query.history else []) or _asked(query.standalone)
-    if not sides or _is_of_another_kind(query, asked, index) or answer_from_table(query, (), (), index):
+    before_rows = precedes_rows(query, index)
+    if not sides or _is_of_another_kind(query, asked, index, before_rows=before_rows) or not (before_rows or not answer_from_table(query, (), (), index)):
         return None
     unpriced: list[_Side] = []
     if {"value", "price"} & set(asked):
@@ -152,6 +155,17 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
         unpriced = [side for side in rented if not side.price]
         sides = rented if all(side.instance for side in rented) else sides
     return _draft(sides, asked, unpriced, query, Working(tables, index, [query.standalone, "BF16 FP8"]))
+
+
+def precedes_rows(query: Query, index: Index) -> bool:
+    """Whether a comparison goes before rows: "which has more memory?" of accelerators, or of what an earlier turn names."""
+    if not (_WHICH_OF_THEM.search(query.question) and _asked(query.question)):
+        return False
+    return _is_of_them(query) or bool((sides := _sides(query, load(index).facts)) and not any(side.instance for side in sides))
+
+
+def _is_of_them(query: Query) -> bool:
+    return bool(query.history and not names(query.question) and _WHICH_OF_THEM.search(query.question))
 
 
 # Words that ask what a price buys, not only what it is.
@@ -190,7 +204,7 @@ def _sides(query: Query, facts: Facts) -> list[_Side]:
         if side:
             found.insert(0, side)
             text = f"{text[: name.start]}|{text[name.start + len(name.text) :]}"
-    if not (_HELD.search(text) and _JOINED.search(text)) or (query.history and not names(query.question)):
+    if not _JOINED.search(text) or not (_is_of_them(query) or (_HELD.search(text) and names(query.question))):
         return []
     within = {side.sheet.name for kin in found for side in kin if side.sheet and side.instance}
     kept = [kin for kin in found if any(side.instance for side in kin) or not within & {side.sheet.name for side in kin if side.sheet}]
@@ -221,7 +235,7 @@ def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
             yield single if single and all(singles) else kin[-1]
 
 
-def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> bool:
+def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index, *, before_rows: bool) -> bool:
     """Whether the question must be answered otherwise: by rows without a comparison, by documents, or by the arithmetic
     of a workload. The latter two also if too many of its words are not understood."""
     tables = load(index)
@@ -231,7 +245,7 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index) -> boo
         return True  # about what a region has
     work = heard.asked.workload
     given = (work.hours, work.tokens, work.kwh, work.sequences, work.tokens_per_second, work.budget, work.budget_per_hour, work.budget_per_month, work.instances)
-    if any(given) or (heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
+    if any(given) or (not before_rows and heard.label in FACTS and (told := tell_rows(query, heard, tables.facts, index)) and told.draft.text) or asks_unit(query.question) or _OF_DOCUMENTS.search(query.standalone.lower()):
         return True
     if heard.computed and (heard.label not in ("cost", "cost_difference", "cheapest") or asked == ["price"]):
         return True
@@ -266,7 +280,7 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
     beside = [m for m in apart if m in _BESIDE and m not in leading and _best(sides, m).name not in leaders] if not only_price else []
     fp8 = _with_fp8(sides, leaders) if not only_price else None
     marks = working.cite(*(row for side in sides for row in side.rows))
-    lead = f"{_told(sides, leading, working, asked)} {marks}."
+    lead = f"{_told(sides, leading, working, () if 'memory bandwidth' in query.question.lower() else asked)} {marks}."
     further: list[str] = []
     if beside or fp8:
         further.append(f"{_told(sides, beside, working, (), fp8)} {marks}.")

@@ -65,6 +65,21 @@ def test_a_later_turn_compares_with_what_the_turn_before_was_on(bot: Chatbot) ->
 
 
 @pytest.mark.parametrize(
+    ("turns", "lead"),
+    [
+        (["H100 vs H200", "which has more memory?"], "The H200 has 1.76 times the accelerator memory (141 GB against 80 GB) [1][2]."),
+        (["g5 vs g6 for LLM inference", "which one has more memory bandwidth"], "g5.xlarge has twice the memory bandwidth (600 GB/s against 300 GB/s) [1][2][3][4][5][6]."),
+        (["which has the most memory: A100, H100 or L40S"], "Accelerator memory: 80 GB (A100 and H100), 48 GB (L40S) [1][2][3]."),
+    ],
+)
+def test_which_has_more_compares_the_accelerators_and_not_machines_with_them(bot: Chatbot, turns: list[str], lead: str) -> None:
+    history: list[Turn] = []
+    for turn in turns[:-1]:
+        history.append(Turn(turn, bot.ask(turn, history).text))
+    assert bot.ask(turns[-1], history).text.splitlines()[0] == lead
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "EC2 Instance SP against Compute SP for a team that moves from g5 to g6",
