@@ -13,7 +13,7 @@ from chatbot.glossary import in_english
 from chatbot.hardware_answer import answer_by_hardware, asks_unit, rented
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
-from chatbot.sizing.conversation import BUDGETS, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
+from chatbot.sizing.conversation import BUDGETS, HARDWARE, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.facts import short
 from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place, runs_on
 from chatbot.sizing.given import read_given, read_turns
@@ -42,6 +42,8 @@ _MOST_IN_A_BATCH = 1024
 # training data of the intents define its kinds.
 _UNSAID = 0.6
 _NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they were read; its other figures are those that makers and AWS publish."
+# Words of a question that asks for nothing but a price.
+_BRIEF = 12
 _ONLY_JUST = ", which only just holds it"
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
@@ -72,7 +74,7 @@ def answer_by_sizing(query: Query, index: Index) -> Draft | None:
     if asked.euros and Goal.FITS not in asked.goals and (asked.stated & BUDGETS or not hardware):
         return _said("Prices in other currencies are not in the data, only in US dollars: ask for or give dollars.")
     if (not asked.workload.hours or _NEXT.search(query.question)) and (later := _later_year(query.question, tables.facts)) and set(asked.goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.CHEAPEST, Goal.AFFORDABLE}:
-        return _said(f"{REFUSAL} Prices of {later} are not in the data: ask for those of today.")
+        return _of_later(later)
     if _OF_MONEY & set(asked.goals) and excludes_region(query.question):
         return _said(ask_region(_priced_regions(tables.facts)))
     if asked.purchase and read_given(query.question, tables.known).one("discount") is not None:
@@ -258,17 +260,35 @@ def _is_unsold(accelerator: str, facts: Facts) -> bool:
 def _lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
     """Reply to a sizing question that lacks something, or that asks for what no row has. None for other questions."""
     work, likely = heard.asked.workload, heard.likely
+    if "rival" in heard.said.plain.split() and Goal.COST in heard.said.goals and heard.said.slots.keys() & HARDWARE and len(heard.said.text.split()) <= _BRIEF:
+        return _said(f"{REFUSAL} The data has no prices of other clouds.{_list_price(work, tables.facts)}")
+    if Goal.COST in heard.said.goals and likely["fact_price"] + likely["cost"] + likely["unsaid"] > _UNSAID and (later := _later_year(heard.said.text, tables.facts)):
+        return _of_later(later)
     places = {other.region for other in heard.asked.others} - {work.region}
     if max(likely["cost"], likely["energy"], likely["carbon"]) > _UNSAID and work.task in TRAINING and not places:
-        price = tables.facts.price(work.instance_type) if work.instance_type else None
-        hourly = f" One {work.instance_type} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
-        return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{hourly}")
+        return _said(f"That depends on how long it runs: how many tokens does it train on, or for how many hours?{_list_price(work, tables.facts)}")
     if max(likely["fits"], likely["cost"], likely["count"], likely["memory"]) > _UNSAID and not heard.asked.names_model and _OF_IT.search(heard.said.plain):
         return _said("Which model do you mean, in which precision, and on which hardware?")
     unsaid = likely["unsaid"] > _UNSAID or (likely["unsaid"] > _UNSAID / 2 and likely["unsaid"] + likely["other"] > _UNSAID)
     if unsaid and ("rival" in heard.said.plain.split() or not _is_of_a_document(heard.said.text, index)):
         return _said(f"{REFUSAL} {_NO_ROW}")
     return None
+
+
+def _of_later(time: str) -> Draft:
+    return _said(f"{REFUSAL} Prices of {time} are not in the data: ask for those of today.")
+
+
+def _list_price(work: Workload, facts: Facts) -> str:
+    """State what the machine that is named, or the cheapest that has what is named, costs."""
+    if not (work.instance_type or work.accelerator or work.families):
+        return ""
+    try:
+        name = work.instance_type or rented(work, facts).instance_type
+    except ReaderError:
+        return ""
+    price = facts.price(name or "")
+    return f" One {name} is ${price.usd_per_hour:.4g} an hour on demand in {price.region}." if price else ""
 
 
 def _is_of_a_document(question: str, index: Index) -> bool:

@@ -145,6 +145,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("My model is 26 GB in fp16: does it fit on an L4?", r"No: a 13B model in fp16 needs 27\.3 GB, 26 GB of it for the weights; an L4 has 24 GB, 21\.6 GB usable \[1\]; 2 of them hold it, as in g6\.12xlarge\.\n"),
         ("What is the largest model for an 80 GB GPU in int4?", r"At most 133B parameters in int4: .*; an A100 has 80 GB, 72 GB usable \[1\]\.\n"),
         ("how many tokens/s does an A10G get when training a 1.3B GPT?", r"233 to 388 million tokens in 24 hours on one A10G, .*\nTokens a second: 0\.5 × 70e12 / \(6 × 1\.3e9\) = 4,490 "),
+        ("azure nd h100 price vs p5", r"The sources do not say\. The data has no prices of other clouds\. One p5\.4xlarge is \$6\.88 an hour on demand in us-east-1\.$"),
+        ("Is a single H100 enough for 70B inference?", r"No: a 70B model in bf16 needs 143 GB, .*; an H100 has 80 GB, 72 GB usable \[1\]; 2 of them hold it, as in p5\.48xlarge\.\n"),
         ("What does it cost to serve Llama 70B on a GB200?", r"No machine with a price in the data has the GB200, so this is of another\.\n\$6\.49 an hour"),
     ],
 )  # fmt: skip
@@ -247,6 +249,12 @@ def test_cards_that_are_named_by_their_memory_are_compared_by_a_machine_of_each(
 def test_only_what_holds_it_is_advised(bot: Chatbot) -> None:
     answer = bot.ask("What instance do I need to serve llama 3.1 70b in bf16 for 20 users with 16k context under $1/h?")
     assert answer.text.startswith("Nothing that holds it is within the budget; the nearest is ")
+
+
+def test_another_model_is_asked_of_the_same_machines(bot: Chatbot) -> None:
+    before = Turn("g6e.12xlarge or p4d for Mixtral 8x7B?", "")
+    answer = bot.ask("and for llama 70b", [before]).text
+    assert re.match(r"g6e\.12xlarge is enough, and the cheaper of the two: Llama-3\.3-70B in bf16 needs 144 GB, .*\n- g6e\.12xlarge: fits, .*\n- p4d\.24xlarge: fits, ", answer), answer
 
 
 def test_a_follow_up_asks_of_all_machines_that_were_compared(bot: Chatbot) -> None:

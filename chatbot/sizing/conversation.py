@@ -217,7 +217,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
         leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _unmistaken(said, *_likeliest(after, claimed))
-        if before.asked.workload.budget_per_month and said.slots.keys() & _HARDWARE and re.search(r"\bafford", said.text):
+        if before.asked.workload.budget_per_month and said.slots.keys() & HARDWARE and re.search(r"\bafford", said.text):
             leaning, likely = "affordable", 1.0
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
@@ -241,13 +241,13 @@ def _claimed(said: Said) -> float:
     """
     if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
-    if said.slots.keys() & {"tokens"} and said.slots.keys() & _HARDWARE and Goal.COST in said.goals:
+    if said.slots.keys() & {"tokens"} and said.slots.keys() & HARDWARE and Goal.COST in said.goals:
         return _RECKONED
     if said.slots.get("task") in TRAINING:
         return _CLAIMED
     several = bool(said.several.get("instance_type")) or len(said.slots.get("families", ())) > 1
     options = several and not _ON_CPU.search(said.text) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
-    return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & _HARDWARE else _CLAIMED
+    return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & HARDWARE else _CLAIMED
 
 
 _OPTIONS, _PLACED, _RECKONED = 0.1, 0.4, 0.05
@@ -286,13 +286,13 @@ def _leans(said: Said, before: Heard) -> bool:
     bare = not said.goals and len(said.plain.split()) <= 3
     hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
     named_at_last = before.asked.unknown and not said.goals and said.slots.keys() & {"model", "parameters"}
-    if named_at_last or (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & _HARDWARE and _POINTS.search(said.text)):
+    if named_at_last or (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & HARDWARE and _POINTS.search(said.text)):
         return True
-    if before.computed and before.asked.names_model and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}) and _FOR_THAT.search(said.text):
+    if before.computed and before.asked.names_model and not said.slots.keys() & (HARDWARE | {"model", "parameters"}) and _FOR_THAT.search(said.text):
         return True
     names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
     of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
-    compares = before.computed and _DIFFERS.search(said.text) and len(said.slots.keys() & (_HARDWARE | {"region"})) == 1 and not any(said.several.values())
+    compares = before.computed and _DIFFERS.search(said.text) and len(said.slots.keys() & (HARDWARE | {"region"})) == 1 and not any(said.several.values())
     return bool(_LEAD.match(said.text)) or bool(compares) or of_model or (bare and before.computed) or names_first
 
 
@@ -311,7 +311,7 @@ _FUNCTION_WORD = re.compile(
 
 def _is_bare(said: Said) -> bool:
     """Whether a turn contains only the name of a machine or a region, and function words."""
-    return bool(said.slots) and said.slots.keys() <= _HARDWARE | {"region"} and not said.goals and all(map(_FUNCTION_WORD.fullmatch, _other_words(said)))
+    return bool(said.slots) and said.slots.keys() <= HARDWARE | {"region"} and not said.goals and all(map(_FUNCTION_WORD.fullmatch, _other_words(said)))
 
 
 def _other_words(said: Said) -> set[str]:
@@ -346,7 +346,7 @@ _FASTER = re.compile(r"\bfast(?:er|est)\b")
 
 def _unmistaken(said: Said, label: str, likely: float) -> tuple[str, float]:
     """Correct a label that the words contradict: time to write an answer, the faster machine, the longest context for some users."""
-    placed = said.slots.keys() & {"model", "parameters"} and said.slots.keys() & _HARDWARE and said.slots.get("task") not in TRAINING
+    placed = said.slots.keys() & {"model", "parameters"} and said.slots.keys() & HARDWARE and said.slots.get("task") not in TRAINING
     if placed and ((Goal.TIME in said.goals and _WRITES.search(said.text)) or (label != "training_time" and _FASTER.search(said.text))):
         return "decode_speed", 1.0
     return ("longest_context" if label == "most_users" and Goal.LONGEST in said.goals and "sequences" in said.slots else label), likely
@@ -354,23 +354,23 @@ def _unmistaken(said: Said, label: str, likely: float) -> tuple[str, float]:
 
 # --- what a label needs ---------------------------------------------------------------------------------------------------
 
-_HARDWARE = frozenset({"accelerator", "accelerator_memory_gb", "instance_type", "families"})
+HARDWARE = frozenset({"accelerator", "accelerator_memory_gb", "instance_type", "families"})
 BUDGETS = frozenset({"budget", "budget_per_hour", "budget_per_month"})
 _MODEL = frozenset({"model"})
 # What must be known to compute a label: at least one slot of each set.
 _NEEDS: dict[str, tuple[frozenset[str], ...]] = {
     "memory": (_MODEL,), "weights": (_MODEL,), "kv_cache": (_MODEL,), "count": (_MODEL,),
-    "fits": (_MODEL, _HARDWARE | {"context", "vendors"} | BUDGETS),
-    "cheapest": (_MODEL | _HARDWARE | {"vendors", "accelerators"},),
-    "affordable": (_HARDWARE | {"tokens"}, BUDGETS | {"kwh"}),
-    "most_users": (_MODEL, _HARDWARE), "longest_context": (_MODEL, _HARDWARE), "largest_model": (_HARDWARE,),
-    "cost": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | _HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | _HARDWARE,),
-    "fact_price": (_HARDWARE,),
-    "energy": (_MODEL | _HARDWARE | {"kwh"},), "water": (_MODEL | _HARDWARE | {"kwh"},), "carbon": (_MODEL | _HARDWARE | {"kwh", "several regions"},),
-    "decode_speed": (_MODEL, _HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, _HARDWARE),
-    "training_time": (_MODEL, _HARDWARE | {"tflops"}, frozenset({"tokens"})),
+    "fits": (_MODEL, HARDWARE | {"context", "vendors"} | BUDGETS),
+    "cheapest": (_MODEL | HARDWARE | {"vendors", "accelerators"},),
+    "affordable": (HARDWARE | {"tokens"}, BUDGETS | {"kwh"}),
+    "most_users": (_MODEL, HARDWARE), "longest_context": (_MODEL, HARDWARE), "largest_model": (HARDWARE,),
+    "cost": (_MODEL | HARDWARE | {"budget_per_hour"},), "cost_per_tokens": (_MODEL | HARDWARE | {"budget_per_hour"},), "cost_difference": (_MODEL | HARDWARE,),
+    "fact_price": (HARDWARE,),
+    "energy": (_MODEL | HARDWARE | {"kwh"},), "water": (_MODEL | HARDWARE | {"kwh"},), "carbon": (_MODEL | HARDWARE | {"kwh", "several regions"},),
+    "decode_speed": (_MODEL, HARDWARE | {"bandwidth_gbps"}), "prefill_speed": (_MODEL, HARDWARE),
+    "training_time": (_MODEL, HARDWARE | {"tflops"}, frozenset({"tokens"})),
     "accelerators_for_time": (_MODEL, frozenset({"tokens"}), frozenset({"hours"})),
-    "tokens_in_time": (_MODEL | {"tokens_per_second"}, _HARDWARE | {"tokens_per_second"}),
+    "tokens_in_time": (_MODEL | {"tokens_per_second"}, HARDWARE | {"tokens_per_second"}),
 }  # fmt: skip
 
 
@@ -464,7 +464,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         least = next((name for name in known.by_price if name.partition(".")[0] == family), None)
         if least and not work.names_model:
             slots["instance_type"] = least  # "the smallest g4dn"
-    if label == "cheapest" and not slots.keys() & (_HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
+    if label == "cheapest" and not slots.keys() & (HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
         slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
         slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
@@ -532,10 +532,11 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
         several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
-    if before and not others and label in ("fits", "cheapest") and not cleared and not said.slots.keys() & (_HARDWARE | {"model", "parameters"}):
-        others = tuple(replace(other, **{slot: value for slot, value in slots.items() if slot in _EMPTY}) for other in before.asked.others)
+    if before and not others and label in _OF_OPTIONS and not said.slots.keys() & HARDWARE and (not cleared or _compares_machines(before.asked)):
+        changes = {**{slot: _EMPTY[slot] for slot in cleared}, **{slot: value for slot, value in slots.items() if slot in _EMPTY}}
+        others = tuple(replace(other, **changes) for other in before.asked.others if not said.slots.keys() & {"model", "parameters"} or _compares_machines(before.asked))
     elif before and not others and label in _COMPARABLE:
-        if not said.slots.keys() & (_HARDWARE | {"region", "model", "parameters"}):
+        if not said.slots.keys() & (HARDWARE | {"region", "model", "parameters"}):
             if label == "cost_difference" and before.earlier:
                 others = (replace(before.earlier, hours=first.hours),)
             elif before.asked.others:
@@ -549,6 +550,14 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         first, _goals(label, said, before), stated, others, _unknown(said, label, first, before), "adapter" if label == "memory" and said.term == "adapter" else _TERMS.get(label), said.euros,
         "" if purchase == "on demand" else purchase, continues=bool(before and before.computed),
     )  # fmt: skip
+
+
+# Asked of all machines that were compared, also with another model.
+_OF_OPTIONS = frozenset({"fits", "cheapest", "decode_speed", "prefill_speed", "cost_per_tokens"})
+
+
+def _compares_machines(asked: Asked) -> bool:
+    return bool(asked.others) and all(_machines(other) != _machines(asked.workload) for other in asked.others)
 
 
 _OF_TRAINING = frozenset({"training_time", "accelerators_for_time", "tokens_in_time"})
@@ -610,6 +619,6 @@ def _unknown(said: Said, label: str, work: Workload, before: Heard | None) -> st
         return said.unknown
     if before and before.asked.unknown and _OWN.fullmatch(before.asked.unknown):
         return before.asked.unknown
-    if label in ("fits", "count", "cheapest") and not said.slots.keys() & _HARDWARE and (ours := _OUR_USE.search(said.plain)):
+    if label in ("fits", "count", "cheapest") and not said.slots.keys() & HARDWARE and (ours := _OUR_USE.search(said.plain)):
         return f"the model of {ours.group()}"
     return "the model" if label in ("fits", "count") and _A_MODEL.search(said.plain) else None

@@ -403,7 +403,7 @@ def _unnamed(reading: Reading) -> Named | None:
     return Named(match.start(), match.end(), unknown=re.sub(r"^(?:an? |which |what |something)", "the ", match.group())) if match else None
 
 
-_OTHER_COUNTED = r"(?!\s(?:[a-z]+\s)?(?:events|clicks|records|documents|docs|vectors|products|examples)\b)(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences?|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
+_OTHER_COUNTED = r"(?!\s(?:[a-z]+\s)?(?:events|clicks|records|documents|docs|vectors|products|examples)\b)(?!\s?(?:tokens?|requests?|queries|users?|people|usd|dollars?|euros?|inferences|predictions?|images?|sequences?|rows?|samples?|calls?|gb|gib|tb|context|ctx)\b)"
 _OF_MODEL = r"(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b|[\s-](?:model|llm|network|transformer)\b)"
 _SIZE = _compiled(
     rf"(?<!\$)(?P<below>(?<=\ba )-|minus |negative )?(?P<number>{_NUMBER})[\s-]?(?:(?P<big>b|bn|billion|mil millones|milliarden?|milliards?|mrd)(?!\w){_OTHER_COUNTED}(?:[\s-]?(?:de )?(?:params?|parameters?|parametern?|param[eè]tres|par[aá]metros|weights?)\b)?|(?P<small>m|mn|million|millionen|millones(?: de)?|t|trillion){_OF_MODEL}|(?<=[^\d.,]0[ -])param(?:eter)?s?(?!\w))"
