@@ -48,7 +48,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("List GPU instances except g4dn, g5 and g5g between $0.5 and $0.9",), ("g6.xlarge", "$0.8048"), 1),
     (("Which GPU instances cost less than $0.3 and are not g5 or g4dn?",), ("g6f.large", "$0.202", "g6f.xlarge", "$0.2375"), 2),
     # 27.44705 / 640 is less than 21.957642 / 320.
-    (("p4d or p4de cheaper per GB of GPU memory?",), ("p4de.24xlarge", "$27.44705", "p4d.24xlarge", "$21.957642", "$0.04289 per hour"), 3),
+    (("p4d or p4de cheaper per GB of GPU memory?",), ("p4de.24xlarge", "$27.44705", "p4d.24xlarge", "$21.957642"), 2),
     # Prices relative to another type's and to an amount.
     (("Which instances with 4 GPUs cost less than a g6.12xlarge?",), ("g4dn.12xlarge", "$3.912", "For comparison, g6.12xlarge", "$4.6016"), 2),
     (("Which instances have 8 GPUs?", "only those cheaper than $15"), ("g4dn.metal", "$7.824", "g6.48xlarge", "$13.3504"), 2),
@@ -140,10 +140,62 @@ def test_the_price_of_the_first_of_a_list_is_held_against_another_type(bot: Chat
     )
 
 
-def test_a_price_for_one_unit_is_computed_from_the_row(bot: Chatbot) -> None:
-    answer = bot.ask("which of the g5 and g6e instances is the cheapest per GB of GPU memory?")
-    assert answer.text == (
-        "Cheapest per GiB of accelerator memory: g6e.xlarge (as of 2026-10-11) costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 44.7 GiB of accelerator memory and 1 NVIDIA L40S GPU [1][2].\n"
-        "- g5.xlarge costs $1.006 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 22.35 GiB of accelerator memory and 1 NVIDIA A10G GPU [3][4].\n"
-        "That is $0.04163 per hour for each GiB of accelerator memory: 1.861 / 44.7 [1][2]."
-    )
+ON_DEMAND = "(on demand in us-east-1, Linux, as of 2026-07-20)"
+RATIOS = (
+    (("which of the g5 and g6e instances is the cheapest per GB of GPU memory?",), (
+        f"Cheapest per GB of accelerator memory: g6e.xlarge (1 NVIDIA L40S GPU), $0.0388 an hour per GB: $1.861 / 48 GB {ON_DEMAND} [1][2][3].",
+        "- g5.xlarge (1 NVIDIA A10G GPU), $0.0419 an hour per GB: $1.006 / 24 GB [4][5][6].",
+    )),
+    (("What's the $ per GiB of accelerator memory per hour for g4dn.xlarge, trn1.2xlarge and g5.xlarge? rank them", "and per vCPU?"), (
+        f"Cheapest per vCPU: g4dn.xlarge (1 NVIDIA T4 GPU), $0.132 an hour per vCPU: $0.526 / 4 vCPUs {ON_DEMAND} [1][2].",
+        "- trn1.2xlarge (1 AWS Trainium chip), $0.168 an hour per vCPU: $1.34375 / 8 vCPUs [3][4].",
+        "- g5.xlarge (1 NVIDIA A10G GPU), $0.252 an hour per vCPU: $1.006 / 4 vCPUs [5][6].",
+    )),
+    (("price per TFLOPS of trn1.32xlarge, g5.xlarge and g4dn.xlarge",), (
+        f"Cheapest per TFLOPS in BF16: trn1.32xlarge (16 AWS Trainium chips), $0.00707 an hour per TFLOPS: $21.5 / (16 × 190 TFLOPS) {ON_DEMAND} [1][2][3].",
+        "- g5.xlarge (1 NVIDIA A10G GPU), $0.0144 an hour per TFLOPS: $1.006 / 70 TFLOPS [4][5][6].",
+        "- The data lacks what it takes to compute this for g4dn.xlarge [7].",
+    )),
+    (("how much GPU memory per dollar do I get on g4dn.xlarge versus g6e.xlarge?",), (
+        f"Most GiB of accelerator memory for a dollar an hour: g4dn.xlarge (1 NVIDIA T4 GPU), 30.4 GiB for a dollar an hour: 16 GiB / $0.526 {ON_DEMAND} [1][2].",
+        "- g6e.xlarge (1 NVIDIA L40S GPU), 24 GiB for a dollar an hour: 44.7 GiB / $1.861 [3][4].",
+    )),
+    (("price per GPU of the p5 family in eu-west-1",), (
+        "Prices in eu-west-1: The sources do not say.",
+        f"Cheapest per GPU: p5.4xlarge (1 NVIDIA H100 GPU), $6.88 an hour per GPU: $6.88 / 1 GPU {ON_DEMAND} [1][2].",
+        "- p5.48xlarge (8 NVIDIA H100 GPUs), $6.88 an hour per GPU: $55.04 / 8 GPUs [3][4].",
+    )),
+    (("cost per vCPU-hour of m7g.large",), (f"m7g.large, $0.0408 an hour per vCPU: $0.0816 / 2 vCPUs {ON_DEMAND} [1][2].",)),
+    (("vCPUs per GPU for g5.12xlarge and p4d.24xlarge",), (
+        "Most vCPUs per GPU: g5.12xlarge (4 NVIDIA A10G GPUs), 12 vCPUs per GPU: 48 vCPUs / 4 GPUs [1].", "- p4d.24xlarge (8 NVIDIA A100 GPUs), 12 vCPUs per GPU: 96 vCPUs / 8 GPUs [2].",
+    )),
+    (("cheapest per GB of GPU memory", "and with at least 130 GB per GPU?"), (
+        f"Cheapest per GB of accelerator memory: p5en.48xlarge (8 NVIDIA H200 GPUs), $0.0561 an hour per GB: $63.296 / (8 × 141 GB) {ON_DEMAND} [1][2][3].",
+        "- p6-b300.48xlarge (8 NVIDIA B300 GPUs), $0.0659 an hour per GB: $142.416 / (8 × 270 GB) [4][5][6].",
+        "- p6-b200.48xlarge (8 NVIDIA B200 GPUs), $0.0791 an hour per GB: $113.9328 / (8 × 180 GB) [7][8][9].",
+    )),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("turns", "lines"), RATIOS)
+def test_a_ratio_of_two_columns_is_computed_for_each_row(bot: Chatbot, turns: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    history: list[Turn] = []
+    for turn in turns:
+        history.append(Turn(turn, (answer := bot.ask(turn, history)).text))
+    assert (answer.text, answer.dropped) == ("\n".join(lines), 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("most gpu memory i can get on aws for under 5 dollars an hour", "Most accelerator memory: g7e.2xlarge"),
+        ("most vram for under $2/h", "Most accelerator memory: g6e.xlarge"),
+        ("the most gpus i can get for 10 dollars an hour", "Most accelerators: g4dn.metal"),
+        ("which instance has the most accelerator memory under $5 an hour?", "Most accelerator memory: inf1.24xlarge"),
+        ("which FPGA has the most accelerator memory", "Most accelerator memory: f2.48xlarge"),
+        ("f2 with the most accelerator memory under 5 dollars", "Most accelerator memory: f2.12xlarge"),
+        ("which inf2 size has the most gpu memory?", "Most accelerator memory: inf2.48xlarge"),
+    ],
+)
+def test_gpus_are_gpus_and_fpgas_lead_only_if_named(bot: Chatbot, question: str, first: str) -> None:
+    assert bot.ask(question).text.startswith(first)

@@ -19,6 +19,7 @@ from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, TYPE, Co
 from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
+from chatbot.table.ratios import Amount, Ratio
 from chatbot.table.row_phrases import NOUNS, describe, subject
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
 from chatbot.table.turns import TURNS, largest, priced, request_of
@@ -32,7 +33,7 @@ SHOWN, _SINGLY = 12, 8
 _FEW, _FAMILIES = 4, 16
 # Rows shown after the first of a ranking, for comparison.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?)\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|t?flops|vram)\b", re.IGNORECASE)
 _LONGEST = 300
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b")
 _REQUESTS = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)
@@ -67,10 +68,10 @@ def answer_from_table(
 
 
 def asks_cells(query: Query, index: Index) -> bool:
-    """Whether every word of a question is an instance type or something that its row has."""
+    """Whether every word of a question is an instance type or something that its row has, or asks for a ratio of columns."""
     known = load_instances(index)
     request = request_of(query, known) if known.rows and len(query.standalone) <= _LONGEST and not query.yes_no else None
-    return bool(request and request.types and set(request.asked) - {"price"} and not request.order)
+    return bool(request and (request.per or (request.types and set(request.asked) - {"price"} and not request.order)))
 
 
 def _is_of_rows(request: Request, query: Query) -> bool:
@@ -78,7 +79,7 @@ def _is_of_rows(request: Request, query: Query) -> bool:
 
     They do for conditions and orders, for things side by side, and for follow-ups on rows found before.
     """
-    if request.leans:
+    if request.leans or request.per:
         return True
     if query.yes_no:
         return False
@@ -105,6 +106,10 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
     """Put the rows into words; `unpriced` is a region whose prices are asked for and that no table has."""
     writing = Writing(passages)
     limited = bool(request.bounds or request.order)
+    if request.per:
+        computed = _by_ratio(request.per, request, query, known, writing)
+        refused = f"Prices in {unpriced}: {REFUSAL}" if unpriced else ""
+        return replace(computed, text=f"{refused}\n{computed.text}".lstrip(), said=f"{refused}\n{computed.said}") if computed else None
     if request.types and not request.families:
         _look_up(request, query, known, writing)
     elif request.asked and not limited and len(request.types) + len(request.families) > 1 and len(request.families) <= _FEW:
@@ -120,7 +125,7 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
     if unpriced and writing.lines:
         writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
     draft = writing.draft() if writing.lines else None
-    return _held_against(request, query, known, writing) or _of_each(request, query, known, writing) or draft
+    return _held_against(request, query, known, writing) or draft
 
 
 def _held_against(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
@@ -139,17 +144,41 @@ def _held_against(request: Request, query: Query, known: Instances, writing: Wri
     return replace(draft, text=f"{draft.text}\n{line}", computed=(gap, share), said=query.question)
 
 
-def _of_each(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
-    """Write the rows, and the first one's price per unit of the column `per`."""
-    rows = select(request, known.newest) if request.per and not request.types else []
-    if not (rows and request.per):
-        return None
-    price, units = rows[0].number("price") or 0.0, rows[0].number(request.per) or 1.0
-    each = Computed(f"${price / units:.4g}", f"{price:.10g} / {units:.10g}")
-    marks = "".join(f"[{n}]" for n in range(1, len(rows[0].borne_out(("price", request.per))) + 1))
-    line = f"That is {each.text} per hour for each {_UNIT_OF[request.per]}: {each.formula} {marks}."
-    draft = writing.draft()
-    return replace(draft, text=f"{draft.text}\n{line}", computed=(each,), said=f"{query.question} {_UNIT_OF[request.per]}")
+def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
+    """Write a ratio of columns for the rows, each with its arithmetic: the first of an order and the next, or all of them."""
+    first = wanted_first(query.question)
+    rows = sorted((known.rows[name][0] for name in request.types), key=sort_key(request)) if request.types else select(request, known.newest)
+    told = [row for row in rows if ratio.value(row)]
+    if len(request.families) != 1 and not (request.types or first or ratio.listed):
+        told = sorted({row.family: row for row in reversed(told)}.values(), key=sort_key(request))
+    shown = told[: min(first, SHOWN) if first else SHOWN if request.types or ratio.listed else 1 + _FOLLOWERS]
+    figures: list[Computed] = []
+    said = [query.question, ratio.title, "1.0737"]
+    for number, row in enumerate(shown):
+        over, of = ratio.amounts(row) or _NOTHING
+        value = over.value / of.value
+        text = ratio.said(value, whole=len(told) == 1)
+        figures.append(Computed(text, f"{over.formula} / ({of.formula})", 1.0, (1.0737,)))
+        kind = describe(row, ("accelerators",)).removeprefix(" has ").removesuffix(" (a fraction of one)") if row.number("accelerators") else ""
+        remarks = ", ".join(filter(None, (kind, "arm64" if kind and row.says("architecture") == "arm64" else "")))
+        terms = f" ({_terms(row)})" if not number and "price" in (ratio.over, ratio.of) else ""
+        lead = f"{ratio.title}: " if not number and len(told) > 1 else ""
+        line = f"{lead}{row.name}{f' ({remarks})' if remarks else ''}, {text}: {ratio.written(over, of)}{terms}"
+        opening = "- " if number else writing.count(f"{len(told)} instance types match, {SHOWN} of them shown") if len(told) > SHOWN and ratio.listed and not first else ""
+        writing.line(line, *dict.fromkeys((*over.rows, *of.rows, row)), opening=opening)
+    for row in (row for row in rows if row not in told and request.types):
+        writing.line(f"The data lacks what it takes to compute this for {row.name}", row, opening="- ")
+    return replace(writing.draft(), computed=tuple(figures), said="\n".join(said)) if figures else None
+
+
+_NOTHING = (Amount(0.0, "0", "", ()), Amount(1.0, "1", "", ()))
+
+
+def _terms(row: Row) -> str:
+    """The terms of a row's price: "on demand in us-east-1, Linux, as of 2026-07-20"."""
+    price = row.source("price")
+    bought = " ".join(filter(None, (price.cells.get("Purchase", ""), f"in {price.cells['Region']}" if "Region" in price.cells else "")))
+    return ", ".join(filter(None, (bought, price.cells.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
 
 
 def _look_up(request: Request, query: Query, known: Instances, writing: Writing) -> None:
@@ -197,7 +226,6 @@ def _with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
     return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
 
 
-_UNIT_OF: dict[Column, str] = {"total": "GiB of accelerator memory", "memory": "GiB of memory", "vcpus": "vCPU", "network": "Gbps of network bandwidth", "accelerators": "accelerator"}
 _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most expensive")}
 
 
@@ -215,7 +243,7 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
     # Sort keys without their tie-breakers.
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
-    superlative = f"Cheapest per {_UNIT_OF[request.per]}" if request.per else _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
+    superlative = _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
     opening = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
     shown = rows[: min(first, SHOWN) if first else max(1 + _FOLLOWERS, min(tied, SHOWN))]
     if 1 < request.place <= len(rows):

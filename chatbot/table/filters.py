@@ -23,6 +23,7 @@ from chatbot.table.bounds import (
 from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS, WORDS, Column
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
+from chatbot.table.ratios import Ratio, take_ratio
 from chatbot.words import STOP_WORDS, WORD
 
 Order = tuple[Column | Literal["size"], bool]
@@ -47,7 +48,7 @@ class Request:
     says that the question looks for instance types, not for facts about them. `compared` measures the rows by that of
     another type. `without` are families and accelerators that are not wanted.
 
-    `order` asks for its first row, for the one at `place` or, if it only `sorts`, for all rows; a price is divided by the column `per`.
+    `order` asks for its first row, for the one at `place` or, if it only `sorts`, for all rows; `per` orders by a ratio instead.
     `against` is the type whose price is compared with that of the first row. `listed` is the request that found the
     `types`. `leans` says that earlier turns give part of the request.
     """
@@ -64,7 +65,7 @@ class Request:
     region: str = ""
     purchase: str = ""
     without: tuple[str, ...] = ()
-    per: Column | None = None
+    per: Ratio | None = None
     sorts: bool = False
     against: str = ""
     listed: "Request | None" = None
@@ -134,19 +135,22 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     if named is None:
         return None
     groups = _take_families(reading, families, accelerators)
+    per = take_ratio(reading, named=bool(named or groups))
+    if per and len(named) == 1 and per.of in ("gb", "accelerators"):
+        return None  # the price of one machine by its accelerators, which may be used in part, is computed elsewhere
     counted = named and _take_counted(reading, accelerators)
     unaccelerated = reading.take(_UNACCELERATED)
     bounds, cards = take_bounds(reading, accelerators)
     accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
     bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
     place = _take_place(reading)
-    order, sorts, per = _take_sorting(reading)
+    order, sorts = _take_sorting(reading) if not per else (("price", per.most), False)
     bounds = open_ended(bounds, None if sorts else order) if not named else bounds
     seeks = not named and (
         comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
     )
     traits = _take_traits(reading) if seeks else ()
-    traits = tuple(dict.fromkeys((*traits, *(_kind(text) if seeks and not cards and not unaccelerated else ()))))
+    traits = tuple(dict.fromkeys((*traits, *(_kind(text) if (seeks or (order and not named)) and not (cards or groups or unaccelerated) else ()))))
     asked = take_columns(reading)
     if counted and "accelerators" not in asked:
         asked = ("accelerators", *asked)
@@ -155,7 +159,7 @@ def read_request(question: str, types: Collection[str], families: Collection[str
     if named and {*asked} <= {"price"} and not bounds and not order and _SPECIFIED.search(text):
         asked = (*_SPECIFICATION, *asked)
     # A region only matters for prices.
-    priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1]}
+    priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1], *(per.columns if per else ())}
     if len(regions) > 1 or (regions and "price" not in priced):
         return None
     if "price" in priced:
@@ -251,7 +255,7 @@ def _read_list(question: str, types: Collection[str], families: Collection[str],
     text = _on_one_line(question)
     if not (request.order or request.bounds or request.families or request.accelerators or request.traits):
         return None
-    if not (request.accelerators or found.unaccelerated):
+    if not (request.accelerators or request.families or found.unaccelerated):
         kinds = (trait for trait in _kind(text) if replace(trait, denied=True) not in request.traits)
         request = replace(request, traits=tuple(dict.fromkeys((*request.traits, *kinds))))
     if not (found.unaccelerated or request.families or request.accelerators or {b.column for b in request.bounds} & {"accelerators"} or {t.header for t in request.traits} & _OF_PROCESSORS):
@@ -311,9 +315,10 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     regions = take_regions(reading)
     named = _take_types(reading, types)
     groups = _take_families(reading, families, accelerators)
+    per = take_ratio(reading, named=bool(groups))
     bounds, cards = take_bounds(reading, accelerators)
     place = _take_place(reading)
-    order, sorts, per = _take_sorting(reading)
+    order, sorts = _take_sorting(reading) if not per else (("price", per.most), False)
     bounds = open_ended(bounds, None if sorts else order)
     traits = (*_take_traits(reading), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
     asked = take_columns(reading)
@@ -436,7 +441,6 @@ def _take_place(reading: Reading) -> int:
     return next((int(m["number"] or ORDINALS.index(m["word"]) + 1) for m in found), 1)
 
 
-_PER = rf"\b(?:cheap(?:est|er)|(?:least|less) expensive|lowest|best)(?: (?:instances?|types?|sizes?|ones?|of|those|them|these|the|price|dollars?|cost|hour|hourly|\|)){{0,5}} (?:per|for each|for every) (?P<per>(?:(?:gi?b|gigabytes?)(?: of)? )?(?:{'|'.join(words for column, words in WORDS if column in ('total', 'memory', 'vcpus', 'network', 'accelerators'))}))(?!\w)"
 _SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|families|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
 _TOP = re.compile(r"\btop\b")
 _DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
@@ -446,25 +450,20 @@ _FROM_TO: tuple[tuple[Order, str], ...] = (
 )  # fmt: skip
 
 
-def _take_sorting(reading: Reading) -> tuple[Order | None, bool, Column | None]:
-    """Take the order, whether all rows are wanted in it, and the column that a price is divided by.
-
-    Examples: "sorted by price" wants all rows; "cheapest per vCPU" divides the price.
-    """
-    if per := columns_in(" ".join(match["per"] for match in reading.take(_PER))):
-        return ("price", False), False, per[0]
+def _take_sorting(reading: Reading) -> tuple[Order | None, bool]:
+    """Take the order, and whether all rows are wanted in it: "sorted by price"."""
     for column, pattern in WORDS if " by " in reading.text else ():
         for most, words in _DIRECTIONS.items() if column in NUMBERED else ():
             if reading.take(rf"(?<!to )\b(?:{words}) (?:{ROWS} )?by (?:(?:the|their|total) )*(?:{pattern})(?!\w)"):
-                return (column, most), False, None
+                return (column, most), False
     for column, pattern in WORDS:
         if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
-            return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True, None
+            return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True
     for order, words in _FROM_TO:
         if reading.take(words):
-            return order, True, None
+            return order, True
     first = bool(re.search(r"(?:est|expensive|priced|most \w+|least \w+)(?: ones?)? first\b", reading.text))
-    return _take_order(reading), first and bool(reading.take(r"\bfirst\b")), None
+    return _take_order(reading), first and bool(reading.take(r"\bfirst\b"))
 
 
 def open_ended(bounds: Sequence[Bound], order: Order | None) -> tuple[Bound, ...]:
@@ -498,9 +497,9 @@ def _take_traits(reading: Reading) -> tuple[Trait, ...]:
 
 
 def _kind(text: str) -> tuple[Trait, ...]:
-    """The traits that named accelerators imply: GPUs or cards exclude other kinds, a maker excludes other makers."""
+    """The traits that named accelerators imply: FPGAs, or GPUs, cards or VRAM, exclude other kinds, a maker excludes other makers."""
     makers = re.findall(rf"\b(nvidia|amd|intel|aws|xilinx)(?:['’]s)? {DEVICE}s?\b", text)
-    kinds = ["GPU"] if re.search(r"\b(?:gpus?|cards?)\b", text) else []
+    kinds = [kind for kind, words in (("FPGA", r"\bfpgas?\b"), ("GPU", r"\b(?:gpus?|cards?|vram)\b")) if re.search(words, text)][:1]
     return tuple(Trait(ACCELERATOR, words) for words in (*map(str.upper, makers), *kinds))
 
 

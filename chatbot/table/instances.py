@@ -86,7 +86,8 @@ class Row:
 class Instances:
     """All tables of instance types of an index merged: the rows of each instance type, newest first.
 
-    `others` are rows of tables with something else about instance types, such as prices or power.
+    `others` are rows of tables with something else about instance types, such as prices or power; `sheets` are the data
+    sheets of each accelerator, by its name.
     """
 
     rows: Mapping[str, tuple[Row, ...]]
@@ -94,6 +95,7 @@ class Instances:
     families: frozenset[str]
     accelerators: frozenset[str]
     documents: frozenset[str]
+    sheets: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
 
     @property
     def newest(self) -> list[Row]:
@@ -118,6 +120,10 @@ class Instances:
         for other in self.others.get(newest.name, ()):
             if all(other.cells.get(header, value) == value for header, value in wanted.items()):
                 beside |= {header: other for header in other.cells if header not in newest.cells and header not in beside}
+        # Of several memory sizes of an accelerator, the sheet of the one that is nearest to its own.
+        each = newest.number("each") or 0.0
+        if sheet := min(self.sheets.get(newest.cells[ACCELERATOR].lower(), ()), key=lambda sheet: abs((sheet.number("memory") or 0.0) - each), default=None):
+            beside |= {header: sheet for header in sheet.cells if header not in newest.cells and header not in beside}
         return (replace(newest, beside=beside), *older)
 
 
@@ -146,6 +152,7 @@ def load_instances(index: Index) -> Instances:
         families=frozenset(of_type[0].family for of_type in described.values()),
         accelerators=frozenset(name for of_type in described.values() for name in of_type[0].accelerator_names),
         documents=frozenset(row.chunk.document.id for row in rows),
+        sheets=_by_name(iter(load_tables(index).get(ACCELERATOR, ()))),
     )
 
 

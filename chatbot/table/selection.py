@@ -10,6 +10,7 @@ from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
 from chatbot.table.filters import Request, Trait
 from chatbot.table.instances import Row
 
+_OF_ACCELERATORS: tuple[Column, ...] = ("accelerators", "each", "total")
 _OF_TRAIT: dict[str, Column] = {header: column for column, header in HEADERS.items()} | {ACCELERATOR: "accelerators"}
 
 
@@ -45,13 +46,18 @@ def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | N
 def select(request: Request, rows: Iterable[Row]) -> list[Row]:
     """Return the rows that meet every condition of a request, in its order, otherwise by size.
 
-    If others match, types that EC2 no longer lists are left out; so are, if the cheapest are wanted, those whose
-    accelerators do not run models. Nothing is left out if the request names families or accelerators.
+    If others match, types that EC2 no longer lists are left out; so are, in an order by price or accelerators, those
+    whose accelerators do not run models. If only the memory of accelerators has a limit, those come last. Nothing is
+    left out if the request names families or accelerators.
     """
     found = sorted((row for row in rows if fits(request, row)), key=sort_key(request))
-    cheapest = request.order is not None and request.order[0] == "price"
-    listed = [row for row in found if row.listed and (row.runs_models or not cheapest)]
-    return found if request.families or request.accelerators else listed or found
+    if request.families or request.accelerators:
+        return found
+    ranks = request.order is not None and request.order[0] in ("price", *_OF_ACCELERATORS)
+    listed = [row for row in found if row.listed and (row.runs_models or not ranks)]
+    if not request.order and any(bound.column in _OF_ACCELERATORS[1:] for bound in request.bounds):
+        listed.sort(key=lambda row: not row.runs_models)
+    return listed or found
 
 
 def fits(request: Request, row: Row) -> bool:
@@ -65,8 +71,7 @@ def fits(request: Request, row: Row) -> bool:
         and not {row.family, *row.accelerator_names} & {*request.without}
         and all((value := row.number(b.column)) is not None and b.holds(value) for b in request.bounds)
         and all(_says(row, trait.header, trait.words) != trait.denied for trait in request.traits)
-        and (ordered == "size" or bool(row.number(ordered)))
-        and (request.per is None or bool(row.number(request.per)))
+        and (request.per.value(row) is not None if request.per else ordered == "size" or bool(row.number(ordered)))
     )
 
 
@@ -83,7 +88,7 @@ def sort_key(request: Request) -> Callable[[Row], tuple[float, float, float, str
         size = (row.number("vcpus") or 0.0, row.number("memory") or 0.0)
         if column == "size":
             return (0.0, -size[0], -size[1], row.name) if most else (0.0, *size, row.name)
-        value = (row.number(column) or 0.0) / ((row.number(request.per) if request.per else None) or 1.0)
+        value = (request.per.value(row) if request.per else row.number(column)) or 0.0
         return (-value if most else value, *size, row.name)
 
     return key
@@ -95,7 +100,7 @@ def columns_of(request: Request) -> list[Column]:
     traits = [_OF_TRAIT[trait.header] for trait in request.traits if trait.header in _OF_TRAIT]
     cards: list[Column] = ["accelerators"] if request.accelerators else []
     bounds = [bound.column for bound in request.bounds]
-    return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *([request.per] if request.per else []), *request.asked, *cards, *traits, *bounds]))
+    return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *(request.per.columns if request.per else ()), *request.asked, *cards, *traits, *bounds]))
 
 
 _EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|one (?:gpu|card|chip))\b|每块|每张|毎|あたり")

@@ -11,6 +11,7 @@ from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import OTHER_TABLES, Column
 from chatbot.table.filters import ANY, ROWS, Request, read_change, read_list, read_request
 from chatbot.table.instances import Instances, Row
+from chatbot.table.ratios import next_ratio
 from chatbot.table.selection import OF_HOST, columns_of, select
 
 TURNS = 4
@@ -74,6 +75,8 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
     """Return the request of a turn that leans on the one before it; None for a turn that stands by itself."""
     if before is None:
         return None
+    if before.per and (ratio := next_ratio(question, before.per)):
+        return replace(before, per=ratio, leans=True)
     if _COUNTED.search(question.lower()) and before.seeks:
         return replace(before, leans=True)
     if before.bounds and (bare := _BARE.fullmatch(question.lower())):
@@ -123,7 +126,8 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
     A turn that `adds` families or accelerators keeps the earlier ones. An amount that is `bare`, without a kind of
     memory, is of the memory mentioned before.
     """
-    meant: Column = next((b.column for b in before.bounds if b.column in _OF_MEMORY), "memory") if bare else "memory"
+    said = (*(b.column for b in before.bounds), *(before.per.columns if before.per else ()))
+    meant: Column = next((column for column in said if column in _OF_MEMORY), "memory") if bare else "memory"
     slack = 1.0 if meant == "memory" else DECIMAL
     bounds = tuple(replace(b, column=meant, low=b.low * slack) if b.column == "memory" else b for b in change.bounds)
     named = change.families or change.accelerators
