@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.followup import picks
 from chatbot.offerings import answer_of_places
 from chatbot.quantities import WORD_NUMBERS, quantities
 from chatbot.query import Query
@@ -82,7 +83,7 @@ def row_answer(query: Query, index: Index) -> Draft | None:
     """Answer a question that rows of instance types answer alone, whatever documents say; None for any other question."""
     if query.options:
         return None
-    return answer_from_table(query, (), (), index, alone=True) or answer_of_places(query, index) or _listed(query, index)
+    return answer_of_places(query, index) or answer_from_table(query, (), (), index, alone=True) or _listed(query, index)
 
 
 def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
@@ -111,7 +112,13 @@ def asks_rows(query: Query, index: Index) -> bool:
     """Whether a question consists only of names and columns, or surely asks for rows, so that a prepared answer to a
     similar question does not fit."""
     told = told_by_rows(query, index) if not query.yes_no and not query.options else None
-    return bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
+    points = query.history and not query.options and _POINTS.search(query.question)
+    pointed = points and (answer_of_places(query, index) or (picks(query.question) and answer_from_table(query, (), (), index, alone=True)))
+    return bool(pointed) or bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
+
+
+# Points at what earlier turns name.
+_POINTS = re.compile(r"\b(?:it|they|them|both|the (?:first|former|second|latter|third|last|cheaper|cheapest))\b", re.IGNORECASE)
 
 
 def told_by_rows(query: Query, index: Index) -> Told | None:

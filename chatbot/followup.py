@@ -36,6 +36,12 @@ _SIBLING = re.compile(
     r"\b(?:the\s+|its\s+)?(?P<size>bigger|larger|largest|biggest|smaller|smallest|other|little|small|big|large)\s+(?:one|sister|brother|sibling|instance|size|type|version|variant)\b",
     re.IGNORECASE,
 )
+# One of the things that the turn before names, by its place or as the cheaper one.
+_PICK = re.compile(
+    r"\bthe (?:(?P<first>first|former|1st)|(?P<second>second|latter|2nd)|(?P<third>third|3rd)|(?P<last>last)(?= one\b)|(?P<cheap>cheaper|cheapest))(?: (?:one|of (?:them|those|these|the two)|type|instance|family|chip|card|gpu|machine|option)\b)?"
+    r"(?=\W*$|[,;?.!]|\s+(?:is|are|has|have|in|on|for|costs?|available|sold|offered|with|instead|do|does|can|come|use|need|fit|support)\b)",
+    re.IGNORECASE,
+)
 _PLACED = re.compile(r"^(?P<preposition>for|on|in|at|with|under|during|over|from|per|without|if|when|as|using|by|to)\s+", re.IGNORECASE)
 # A question whose answer is a thing: later pronouns refer to that thing, not to what the question itself names.
 _SEEKS_NAME = re.compile(
@@ -92,7 +98,9 @@ def _complete(question: str, said: Turn, sizes: Sizes) -> str:
     if not said.question or not rest:
         return question
     leads_in = len(rest) < len(question.strip())
-    rest = _with_sibling(rest, said, sizes)
+    picked = _with_pick(rest, said)
+    whole = leads_in or picked != rest
+    rest = _with_sibling(picked, said, sizes)
     asks = bool(_ASKS.search(rest)) and len(rest.split()) > 2
     if _WHY.match(rest):
         found: str | None = f"{_bare(said.question)}, and {_bare(rest)}?"
@@ -100,7 +108,7 @@ def _complete(question: str, said: Turn, sizes: Sizes) -> str:
         found = _with_part(_bare(rest), said)
     else:
         found = _with_thing(rest, said) or _with_subject(rest, said, leads_in=leads_in)
-    return _sentence(found or rest) if found or leads_in else question
+    return _sentence(found or rest) if found or whole else question
 
 
 def _bare(question: str) -> str:
@@ -144,6 +152,32 @@ def _with_sibling(text: str, said: Turn, sizes: Sizes) -> str:
     place, size = known.index(spoken), sibling["size"].lower()
     step = {"largest": len(known), "biggest": len(known), "smallest": -len(known), "other": 1 if place == 0 else -place}.get(size, 1 if size in ("bigger", "larger", "big", "large") else -1)
     return f"{text[: sibling.start()]}{known[min(max(place + step, 0), len(known) - 1)]}{text[sibling.end() :]}"
+
+
+def picks(question: str) -> bool:
+    """Whether a question speaks of one of several things by its place: "the second one", "the cheaper one"."""
+    return bool(_PICK.search(question)) and not names(question)
+
+
+def _with_pick(text: str, said: Turn) -> str:
+    """Replace "the second one" by the second of the things that the turn before names or, if it names none or one, that its
+    answer lists."""
+    pick = _PICK.search(text)
+    if pick is None or not picks(_PLACES.sub("", text)):
+        return text
+    asked = [name.text for name in names(said.question) if name.kind != "region"]
+    lists = [found[0].name for line in said.answer.split(" - ") if (found := [name for name in names(line) if name.kind == "instance"])]
+    among = asked if len(asked) > 1 else lists
+    kind = str(pick.lastgroup)
+    if kind == "cheap":
+        cheapest = _CHEAPEST.search(said.answer)
+        among = [name.text for name in names(cheapest.group())][:1] if cheapest else []
+    place = {"second": 1, "third": 2, "last": len(among) - 1}.get(kind, 0)
+    return f"{text[: pick.start()]}{among[place]}{text[pick.end() :]}" if place < len(among) and (len(among) > 1 or kind == "cheap") else text
+
+
+_PLACES = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
+_CHEAPEST = re.compile(r"^Cheapest[^:]*: \S+|\S+ is (?:the )?cheap(?:er|est)\b")
 
 
 def _with_thing(text: str, said: Turn) -> str | None:

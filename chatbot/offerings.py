@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL
 from chatbot.draft import Draft
+from chatbot.followup import picks
 from chatbot.query import Query
 from chatbot.table.bounds import Reading
 from chatbot.table.entities import take_regions
@@ -19,6 +20,7 @@ from ingest import Index
 _COLUMN = "Accelerated families"
 _ENTRY = re.compile(r"(?P<family>[\w-]+)(?: \((?P<denied>not )?(?P<sizes>[^)]+)\))?")
 _WHERE = re.compile(r"\b(?:(?:which|what|in which|in what) (?:\w+ )?(?:aws )?regions?|where|list of regions|regions? (?:with|for|of))\b")
+_OFFERED = re.compile(r"\b(?:availab\w+|sold|sells?|offer\w*|have|has|get|rent|listed|there)\b")
 _THERE = re.compile(r"\b(?:it|they|them|there|that one|both)\b")
 _TYPE = re.compile(r"(?<![\w.-])(?P<family>[a-z]{1,4}\d[a-z]*(?:-\w+)?|trn|inf)(?:\.(?P<size>\w+))?(?:['’]?s)?(?![\w.-])")
 # Most families with the same letters that are named as alternatives to one that a Region lacks.
@@ -29,17 +31,17 @@ _SHORT = 6
 
 def answer_of_places(query: Query, index: Index) -> Draft | None:
     """Answer whether a Region sells accelerated types, or which Regions do. Return None for any other question."""
-    text = (query.question if query.history else query.standalone).lower()
+    text = (query.question if query.history and not picks(query.question) else query.standalone).lower()
     reading, before = Reading(text), [Reading(turn.question.lower()) for turn in reversed(query.history)]
     leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _SHORT)
     places = take_regions(reading)
     wanted = list(dict.fromkeys(_wanted(reading, index)))
-    asks_where = bool(reading.take(_WHERE.pattern))
+    asks_where, offered = bool(reading.take(_WHERE.pattern)), bool(reading.take(_OFFERED.pattern))
     rows = {row.name: row for row in load_tables(index).get("Region", ()) if row.cells.get(_COLUMN)}
     if leans and wanted and not places and not asks_where:
         places = next(filter(None, map(take_regions, before)), ())[:1]
     if leans and places and not wanted:
-        wanted = _asked_before(before, index)
+        wanted = _asked_before(before, index) or (_named_before(query, index) if offered else [])
     if strange(reading.text) or not wanted or not rows or not (places or asks_where) or not all(place in rows for place in places):
         return None
     everywhere = {family for row in rows.values() for family in _sells(row)}
@@ -56,6 +58,11 @@ def _asked_before(turns: Sequence[Reading], index: Index) -> list[tuple[str, str
         if wanted or not is_where or strange(turn.text):
             return wanted if is_where and not strange(turn.text) else []
     return []
+
+
+def _named_before(query: Query, index: Index) -> list[tuple[str, str]]:
+    """Return the families that the latest turn to name any names, whatever it asks."""
+    return next(filter(None, (list(dict.fromkeys(_wanted(Reading(turn.question.lower()), index))) for turn in reversed(query.history))), [])
 
 
 def _wanted(reading: Reading, index: Index) -> Iterator[tuple[str, str]]:

@@ -199,3 +199,29 @@ def test_a_ratio_of_two_columns_is_computed_for_each_row(bot: Chatbot, turns: tu
 )
 def test_gpus_are_gpus_and_fpgas_lead_only_if_named(bot: Chatbot, question: str, first: str) -> None:
     assert bot.ask(question).text.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (("compare p4d and p4de for me", "and the second one, is it available in frankfurt?"), "Yes: eu-central-1 (Frankfurt) sells p4de (as of 2026-10-20) [1]."),
+        (("p4d or p4de?", "is the latter sold in Paris?"), "No: eu-west-3 (Paris) does not sell p4de, but p6-b200 (as of 2026-10-20) [1]."),
+        (("compare g6 vs g6e", "and in stockholm, do they have both?"), "Yes: eu-north-1 (Stockholm) sells g6 and g6e (as of 2026-10-20) [1]."),
+        (("tell me about g6e.xlarge", "available in Mumbai?"), "Yes: ap-south-1 (Mumbai) sells g6e.xlarge (as of 2026-10-20) [1]."),
+        (("what's the difference between trn1 and trn2?", "which regions have the second?"), "trn2 is sold in 2 Regions (as of 2026-10-20): ap-south-2 (Hyderabad) and us-east-2 (Ohio) [1][2]."),
+        (("which is cheaper, g5.xlarge or g6.xlarge", "is the cheaper one in Frankfurt?"), "Yes: eu-central-1 (Frankfurt) sells g6.xlarge (as of 2026-10-20) [1]."),
+        (("cheapest instance with 24 GB per GPU", "is the second one in Paris?"), "Yes: eu-west-3 (Paris) sells g5.xlarge (as of 2026-10-20) [1]."),
+        (("compare p4d and p4de for me", "what does the second one cost?"), "p4de.24xlarge costs $27.44705 per hour on demand in us-east-1 (Linux, as of 2026-07-20) [1]."),
+        (("which is cheaper, g5.xlarge or g6.xlarge", "how much memory does the cheaper one have"), "g6.xlarge (as of 2026-10-11) has 22.35 GiB of accelerator memory and 16 GiB of host memory [1]."),
+        (
+            ("can i rent just one H200?", "hm and for A100?"),
+            "No instance type meets all of that; nearest: p4d.24xlarge costs $21.957642 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 8 NVIDIA A100 GPUs and 320 GiB of accelerator memory (40 GiB each) [1][2].\n"
+            "- p4de.24xlarge costs $27.44705 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 8 NVIDIA A100 GPUs and 640 GiB of accelerator memory (80 GiB each) [3][4].",
+        ),
+    ],
+)
+def test_a_later_turn_points_at_one_of_the_things_before(bot: Chatbot, turns: tuple[str, ...], told: str) -> None:
+    history: list[Turn] = []
+    for turn in turns:
+        history.append(Turn(turn, (answer := bot.ask(turn, history)).text))
+    assert (answer.text, answer.dropped) == (told, 0)

@@ -4,13 +4,13 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Literal
 
 from chatbot.answer import REFUSAL, Passage
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS, eligible
+from chatbot.followup import picks
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
@@ -79,7 +79,7 @@ def _is_of_rows(request: Request, query: Query) -> bool:
 
     They do for conditions and orders, for things side by side, and for follow-ups on rows found before.
     """
-    if request.leans or request.per:
+    if request.leans or request.per or (picks(query.question) and request.asked and (request.types or request.families)):
         return True
     if query.yes_no:
         return False
@@ -119,7 +119,7 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
     elif (request.seeks or request.sorts) and (request.families or request.accelerators or request.bounds or request.traits):
         _enumerate(request, query, known, writing)
     elif request.families and request.asked and not limited:
-        _look_up_families(columns_of(request), select(request, known.newest), writing)
+        _look_up_families(with_own_memory(columns_of(request), query.standalone, accelerated=all(row.number("accelerators") for row in select(request, known.newest))), select(request, known.newest), writing)
     if request.compared and writing.lines:
         writing.row(known.rows[request.compared.other][0], columns_of(request), lead="For comparison, ")
     if unpriced and writing.lines:
@@ -278,14 +278,18 @@ def _enumerate(request: Request, query: Query, known: Instances, writing: Writin
 
 
 def _nearest(request: Request, known: Instances, writing: Writing) -> None:
-    """If no row meets all conditions, write the nearest rows below and above one of them."""
+    """If no row meets all conditions, write the nearest rows below and above one of them; of as many named
+    accelerators, the first type of each family, with its memory and price."""
     for bound in (b for b in request.bounds if not b.denied):
-        others = replace(request, bounds=tuple(b for b in request.bounds if b is not bound))
-        rows = [(value, row) for row in select(others, known.newest) if (value := row.number(bound.column))]
-        below = max((r for r in rows if r[0] < bound.low), key=itemgetter(0), default=None)
-        above = min((r for r in rows if r[0] > bound.high), key=itemgetter(0), default=None)
-        for _, row in filter(None, (below, above)):
-            writing.row(row, columns_of(request), opening="- " if writing.lines else writing.count("No instance type meets all of that; nearest"))
+        others, counted = replace(request, bounds=tuple(b for b in request.bounds if b is not bound)), bound.column == "accelerators" and bool(request.accelerators)
+        rows = [(value, row) for row in select(others, (known.at(request.region, request.purchase) if counted else known).newest) if (value := row.number(bound.column))]
+        below = max((r[0] for r in rows if r[0] < bound.low), default=None)
+        above = min((r[0] for r in rows if r[0] > bound.high), default=None)
+        for end in filter(None, (below, above)):
+            near = {row.family: row for value, row in reversed(rows) if value == end}
+            for row in list(near.values())[::-1][: 1 + _FOLLOWERS if counted else 1]:
+                columns = dict.fromkeys((*columns_of(request), *(("accelerators", "total", "price") if counted else ())))
+                writing.row(row, [*columns], opening="- " if writing.lines else writing.count("No instance type meets all of that; nearest"))
         if writing.lines:
             return
 
@@ -317,6 +321,9 @@ def _opening(number: int, matching: int, writing: Writing) -> str:
 
 def _look_up_families(columns: Sequence[Column], rows: Sequence[Row], writing: Writing) -> None:
     """Write what is asked about one family, once if all sizes agree, otherwise by size; summarise several families."""
+    if len(rows) == 1:
+        writing.row(rows[0], columns, dated=True)
+        return
     if len({row.family for row in rows}) > 1:
         _tell_by_family(rows, columns, writing)
         return
