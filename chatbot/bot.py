@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from chatbot.answer import REFUSAL, Answer, Footprint, Passage, ReaderError, Tur
 from chatbot.characters import as_asked, as_remembered, shown
 from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
-from chatbot.fact_answer import asks_rows, row_answer
+from chatbot.fact_answer import asks_rows, row_answer, whole_row
 from chatbot.figures_answer import answer_by_figures
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_answer import asks_unit
@@ -25,6 +26,7 @@ from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read, surest
 from chatbot.options import parse_options
+from chatbot.premise import false_premise
 from chatbot.proved_answers import (
     SELDOM_SURER,
     STRONG,
@@ -275,12 +277,40 @@ _UNREAD: tuple[Kind, Draft, Verified, tuple[Passage, ...]] = ("refusal", Draft("
 
 
 def _read_offline(query: Query, index: Index) -> Iterator[Event]:
+    """Answer a question. A false premise is corrected first, and the question answered with what is true in its place."""
+    premise = false_premise(query, index)
+    if premise is None:
+        yield from _answered(query, index)
+        return
+    *events, last = _known(query, premise.draft)
+    if premise.question and last.answer and last.answer.citations:
+        *_, after = _answered(understand(premise.question, query.history, index), index)
+        joined = _joined(last.answer, after.answer) if after.answer and not after.answer.refused else last.answer
+        events, last = [*(Event("text", line) for line in joined.text.splitlines(keepends=True))], Event("answer", answer=joined)
+    yield from (*events, last)
+
+
+def _joined(first: Answer, second: Answer) -> Answer:
+    """One answer followed by another, whose marks are renumbered."""
+    number = len(first.citations)
+    return replace(
+        second,
+        question=first.question,
+        text=f"{first.text}\n" + re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + number}]", second.text),
+        citations=(*first.citations, *(replace(c, number=c.number + number) for c in second.citations)),
+        passages=tuple(dict.fromkeys((*first.passages, *second.passages))),
+        statements=(*first.statements, *(replace(s, citations=tuple(n + number for n in s.citations)) for s in second.statements)),
+        dropped=first.dropped + second.dropped,
+    )
+
+
+def _answered(query: Query, index: Index) -> Iterator[Event]:
     if computed := answer_by_figures(query, index):
         yield from _known(query, computed)
         return
     near = () if asks_rows(query, index) else nearest(query, index)
     kind, known = without_documents(query, index)
-    if not known and (each := answer_of_each(query, index, near)):
+    if not known and (each := answer_of_each(query, index, near, lambda part: whole_row(part, index))):
         yield from _known(query, each)
         return
     # A price per GPU or per GB is computed, because a prepared answer gives prices of whole machines.

@@ -121,6 +121,12 @@ def asks_rows(query: Query, index: Index) -> bool:
 _POINTS = re.compile(r"\b(?:it|they|them|both|the (?:first|former|second|latter|third|last|cheaper|cheapest))\b", re.IGNORECASE)
 
 
+def whole_row(query: Query, index: Index) -> Draft | None:
+    """What rows say, if a question consists only of names, columns and words without content."""
+    told = told_by_rows(query, index)
+    return told.draft if told and told.whole and told.draft.text else None
+
+
 def told_by_rows(query: Query, index: Index) -> Told | None:
     """What rows say about what a question asks for, if nothing has to be computed for it."""
     tables = load(index)

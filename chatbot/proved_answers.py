@@ -10,7 +10,7 @@ left out, so an answer never outlives the documents it was written from.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -266,26 +266,38 @@ def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | N
     return replace(draft, near=near) if draft else None
 
 
-def answer_of_each(query: Query, index: Index, whole: Sequence[Match]) -> Draft | None:
+def answer_of_each(query: Query, index: Index, whole: Sequence[Match], by_rows: Callable[[Query], Draft | None]) -> Draft | None:
     """Return the answers to the two things that a question asks, one below the other. None if it asks for one thing
-    only, or if one answer covers it all."""
+    only, or if one answer covers it all. `by_rows` answers what rows alone answer."""
     texts = questions(query.question)
     if len(texts) != 2 or (mentioned(texts[1]) and not mentioned(texts[0])):
         return None  # the second part names what the first is about: "how many GPUs and how much memory has a p4de"
     found: list[Match] = []
+    rows: dict[int, Draft] = {}
     history = query.history
-    for text in texts:
-        near = nearest(understand(text, history, index), index)
+    for number, text in enumerate(texts):
+        part = understand(text, history, index)
+        if told := by_rows(part):
+            rows[number] = told
+            history = (*history, Turn(text, told.text))
+            continue
+        # Completed, the second part may be surer than as a later turn.
+        read = (part, *([understand(part.standalone, (), index)] if number and part.standalone != text else []))
+        near = max((matched for one in read if (matched := nearest(one, index))), key=lambda matched: matched[0].probability, default=())
         if not near or near[0].probability < SURE:
             return None
         found.append(near[0])
         history = (*history, Turn(text, near[0].question.answer.answer))
-    one, two = found
+    if not found:
+        return None
     book = load_book(index)
-    is_one = _beginning(one) == _beginning(two) or float(_center(one, book) @ _center(two, book)) >= _ALIKE
-    of_all = whole and whole[0].question not in (one.question, two.question) and whole[0].probability > max(match.probability for match in found)
-    drafts = () if is_one or of_all else [answer_of(match, index) for match in found]
-    return drafts[0].then(drafts[1]) if drafts and drafts[0] and drafts[1] else None
+    is_one = not rows and (_beginning(found[0]) == _beginning(found[1]) or float(_center(found[0], book) @ _center(found[1], book)) >= _ALIKE)
+    of_all = whole and whole[0].question not in [match.question for match in found] and whole[0].probability > max(match.probability for match in found)
+    if is_one or (of_all and (not rows or questions(whole[0].question.answer.question))):
+        return None
+    prepared = iter(found)
+    one, two = (rows.get(number) or answer_of(next(prepared), index) for number in range(2))
+    return one.then(two) if one and two else None
 
 
 def _beginning(match: Match) -> str:

@@ -1,0 +1,149 @@
+"""Correct what a question takes for granted of an instance type or family, if the table of instance types contradicts it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chatbot.draft import Draft
+from chatbot.per_index import per_index
+from chatbot.query import Query
+from chatbot.sizing.facts import short
+from chatbot.table.bounds import NUMBER, value_of
+from chatbot.table.columns import ACCELERATOR, DEVICE
+from chatbot.table.entities import accelerator_names
+from chatbot.table.filters import strange
+from chatbot.table.instances import Row, load_instances, load_tables
+from chatbot.table.row_phrases import describe, listed
+from chatbot.table.writing import Writing
+from ingest import Index
+
+_HAS = (
+    r"(?:(?:still|only|now|also|already|both|all) )?(?:uses?|has|have|comes? with|(?:is|are) (?:built on|based on|powered by|equipped with)|runs? on|contains?|features?|carr(?:y|ies)|packs?|includes?)"
+    r"(?: (?:an?|the|up to|only|just|exactly))*"
+)
+_OF = r"(?:['’]s|(?: (?:an?|one|the|my|our|your|its))? (?:with|and) (?:its|their))"
+_KIND = r"(?:[ -](?:instances?|nodes?|machines?|box(?:es)?|servers?|famil(?:y|ies)|types?|sizes?))?"
+# A clause that begins like this asks for what it says of the type, instead of taking it for granted.
+_ASKED = re.compile(r"\b(?:do|does|did|is|are|has|have|can|could|would|should|will|which|what|whether|if|when|who|any|how|suppose|imagine|find|show|list|need|want)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.;!?,:]\s|\b(?:since|because|given(?: that)?|considering(?: that)?|now that|as|why|so|but|knowing|is it (?:true|correct|right)(?: that)?|i (?:know|heard|read|think|thought)(?: that)?)\b", re.IGNORECASE)
+# Several machines together have more than one of them.
+_SEVERAL = re.compile(rf"(?:\b(?:cluster|fleet|group|pool|set|couple|pair|several|many|all)(?: of)?|(?<![\w.]){NUMBER}(?: ?[x×])?)(?: the| our| my)?\s*$", re.IGNORECASE)
+_TAG = re.compile(r"\b(?:right|correct|true|no|yes|innit|isn['’]?t it|don['’]?t they|doesn['’]?t it)\W*$", re.IGNORECASE)
+# GB and GiB are used for each other, and sizes are rounded.
+_NEAR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Premise:
+    """A false premise: the draft that corrects it, and the question with what is true in its place, "" if nothing else is asked."""
+
+    draft: Draft
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What a text says that a type or family has: of `accelerators` the name, number and memory of each, or their memory in
+    all; `span` is where it stands."""
+
+    rows: tuple[Row, ...]
+    name: str
+    span: tuple[int, int]
+    accelerator: str = ""
+    maker: str = ""
+    count: float = 0.0
+    each: float = 0.0
+    total: float = 0.0
+
+
+@per_index
+def _patterns(index: Index) -> tuple[re.Pattern[str], ...]:
+    known = load_instances(index)
+    cards = {name for row in load_tables(index).get(ACCELERATOR, ()) for name in accelerator_names(next(iter(row.cells.values())))} | known.accelerators
+    families = "|".join(sorted(map(re.escape, known.families), key=len, reverse=True)) or "(?!)"
+    thing = rf"(?<![\w.-])(?P<name>(?:{families}|[gp]\d|trn|inf)(?:\.(?:metal|nano|micro|small|medium|\d*x?large)(?:-\d+xl)?)?)(?![\w.-]\w)"
+    card = rf"(?:(?P<count>{NUMBER})(?: ?[x×] ?| ))?(?:(?P<each>\d+)[ -]?gi?b )?(?:nvidia |aws |amd )?(?P<card>{'|'.join(sorted(map(re.escape, cards), key=len, reverse=True))})s?(?: (?:tensor core )?{DEVICE}s?)?(?![\w-])"
+    had = rf"(?:(?P<total>\d+) ?gi?b (?:of )?(?:(?:gpu|accelerator) memory|vram|hbm)|(?P<number>{NUMBER}) (?:nvidia |amd )?{DEVICE}s(?! of| with)|(?P<maker>nvidia|amd) (?:gpu|card)s?|{card})(?!\w)"
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (rf"{thing}{_KIND} {_HAS} (?P<claim>{had})", rf"{thing}{_OF} (?P<claim>{had})", rf"\b(?:the|those|these) (?P<claim>{had}) (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}"))
+
+
+def false_premise(query: Query, index: Index) -> Premise | None:
+    """Return the correction of the first false premise of a question; None if it has none."""
+    text = query.standalone
+    if query.options or not load_instances(index).rows:
+        return None
+    for place, pattern in enumerate(_patterns(index)):
+        for match in pattern.finditer(text):
+            before = text[: match.start()]
+            claim = None if (not place and _asks(before)) or _SEVERAL.search(before) else _claim(match, index)
+            if claim and (told := _correction(claim, text[slice(*claim.span)])):
+                return _premise(claim, *told, match, query)
+    return None
+
+
+def _asks(before: str) -> bool:
+    """Whether the clause that a claim ends asks for what it says."""
+    ends = list(_CLAUSE.finditer(before))
+    return bool(_ASKED.search(before[ends[-1].end() :] if ends else before)) and not (ends and ends[-1].group().lower() == "why")
+
+
+def _claim(match: re.Match[str], index: Index) -> _Claim | None:
+    name, said = match["name"].lower(), match.groupdict()
+    rows = [row for row in load_instances(index).newest if name in (row.name, row.family)]
+    rows = rows or [row for row in load_instances(index).newest if re.match(rf"{re.escape(name)}[a-z\d]*\.", row.name) and "." not in name]
+    count = said["count"] or said["number"]
+    if not rows or not all(row.number("accelerators") for row in rows):
+        return None
+    return _Claim(tuple(rows), name, match.span("claim"), (said["card"] or "").lower(), said["maker"] or "", value_of(count.lower()) if count else 0.0, float(said["each"] or 0), float(said["total"] or 0))
+
+
+def _correction(claim: _Claim, said: str) -> tuple[str, Row, bool] | None:
+    """Return what is true and not as claimed, a row that says so, and whether the accelerator is another; None if the claim may
+    be true."""
+    rows, by_name = claim.rows, lambda row: any(name == claim.accelerator or (claim.accelerator.isalpha() and name.startswith(claim.accelerator)) for name in row.accelerator_names)
+    named = [row for row in rows if (not claim.accelerator or by_name(row)) and claim.maker.lower() in row.cells[ACCELERATOR].lower()]
+    if not named:
+        plain = re.sub(rf"^{NUMBER}(?: ?[x×] ?| )", "", said, flags=re.IGNORECASE)
+        is_one = plain.lower().endswith(claim.accelerator) and not claim.accelerator.startswith(("trainium", "inferentia"))
+        return f"{_has(rows)}, not {'the ' if is_one and not claim.maker else ''}{plain}", rows[0], True
+    if claim.each and not any(_is_near(claim.each, row.number("each")) for row in named):
+        return f"{_has(named, memory=True)}, not {claim.each:g} GB each", named[0], False
+    if claim.total and not any(_is_near(claim.total, row.number(column)) for row in named for column in ("total", "each")):
+        return f"{_has(named, memory=True)}, not {claim.total:g} GB", named[0], False
+    if claim.count and not any(row.number("accelerators") == claim.count for row in named):
+        return f"{_has(named)}, not {claim.count:g}", named[0], False
+    return None
+
+
+def _is_near(gb: float, gib: float | None) -> bool:
+    return any(abs(gb / size - 1) < _NEAR for size in (gib or 1.0, (gib or 1.0) * 1.0737))
+
+
+def _has(rows: Sequence[Row], *, memory: bool = False) -> str:
+    """Say what a type or the sizes of a family have: "g6.xlarge has 1 NVIDIA L4 GPU", "g5 instances have 1, 4 or 8 NVIDIA A10G GPUs"."""
+    if len(rows) == 1:
+        return f"{rows[0].name}{describe(rows[0], ('accelerators', 'total') if memory else ('accelerators',))}"
+    by_kind = {row.cells[ACCELERATOR]: row for row in rows}
+    each = " of " + " or ".join(dict.fromkeys(row.says("each") for row in rows)) if memory else ""
+    return f"{listed(list(dict.fromkeys(row.family for row in rows)))} instances have {listed([f'{kind}s' for kind in by_kind])}{each}"
+
+
+def _premise(claim: _Claim, told: str, row: Row, other: bool, match: re.Match[str], query: Query) -> Premise:
+    writing = Writing(())
+    tagged = bool(_TAG.search(query.standalone[match.end() :]) or _TAG.search(re.sub(r"\b(?:that )?(?:the )?$", "", query.standalone[: match.start()])))
+    counted = claim.count and not other and len(claim.rows) > 1
+    if counted:  # of a family, every number of accelerators is told
+        counts = sorted({row.number("accelerators") or 0.0 for row in claim.rows})
+        told = f"{claim.name} instances have {' or '.join(f'{n:g}' for n in counts)} {row.cells[ACCELERATOR]}s, not {claim.count:g}"
+    writing.line(f"{'No: ' if tagged else ''}{told}", *(claim.rows if counted else (row,)))
+    draft = replace(writing.draft(), said=query.standalone)
+    start, end = claim.span
+    rest = f"{query.standalone[: match.start()]} {query.standalone[match.end() :]}"
+    is_one = len({row.cells[ACCELERATOR] for row in claim.rows}) == 1
+    true = short(row.cells[ACCELERATOR]) if other and is_one else ""
+    said = re.sub(rf"{re.escape(claim.accelerator or claim.maker)}s?(?!\w)", true, query.standalone[start:end], flags=re.IGNORECASE) if true else query.standalone[start:end]
+    if not other and len(claim.rows) == 1:
+        true = row.says("each" if claim.each else "total" if claim.total else "accelerators")
+        said = re.sub(rf"^{NUMBER}(?: ?x)?(?:[ -]?gi?b)?", true, said, count=1, flags=re.IGNORECASE) if not claim.each else said.replace(f"{claim.each:g}", true.partition(" ")[0])
+    is_all = tagged or not strange(rest.lower())
+    return Premise(draft, "" if is_all else f"{query.standalone[:start]}{said}{query.standalone[end:]}")
