@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.followup import picks
 from chatbot.offerings import answer_of_places
 from chatbot.quantities import WORD_NUMBERS, quantities
 from chatbot.query import Query
@@ -113,7 +112,7 @@ def asks_rows(query: Query, index: Index) -> bool:
     similar question does not fit."""
     told = told_by_rows(query, index) if not query.yes_no and not query.options else None
     points = query.history and not query.options and _POINTS.search(query.question)
-    pointed = points and (answer_of_places(query, index) or (picks(query.question) and answer_from_table(query, (), (), index, alone=True)))
+    pointed = points and (answer_of_places(query, index) or (query.typed != query.question and answer_from_table(query, (), (), index, alone=True)))
     return bool(pointed) or bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
 
 

@@ -156,14 +156,14 @@ def _with_sibling(text: str, said: Turn, sizes: Sizes) -> str:
 
 def picks(question: str) -> bool:
     """Whether a question speaks of one of several things by its place: "the second one", "the cheaper one"."""
-    return bool(_PICK.search(question)) and not names(question)
+    return bool(_PICK.search(question))
 
 
 def _with_pick(text: str, said: Turn) -> str:
     """Replace "the second one" by the second of the things that the turn before names or, if it names none or one, that its
     answer lists."""
     pick = _PICK.search(text)
-    if pick is None or not picks(_PLACES.sub("", text)):
+    if pick is None or any(name.kind != "region" for name in names(text)):
         return text
     asked = [name.text for name in names(said.question) if name.kind != "region"]
     lists = [found[0].name for line in said.answer.split(" - ") if (found := [name for name in names(line) if name.kind == "instance"])]
@@ -176,7 +176,6 @@ def _with_pick(text: str, said: Turn) -> str:
     return f"{text[: pick.start()]}{among[place]}{text[pick.end() :]}" if place < len(among) and (len(among) > 1 or kind == "cheap") else text
 
 
-_PLACES = re.compile(r"\b(?:us|eu|ap|sa|ca|me|af|il|cn|mx)-(?:gov-)?[a-z]+-\d\b", re.IGNORECASE)
 _CHEAPEST = re.compile(r"^Cheapest[^:]*: \S+|\S+ is (?:the )?cheap(?:er|est)\b")
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL
 from chatbot.draft import Draft
-from chatbot.followup import picks
 from chatbot.query import Query
 from chatbot.table.bounds import Reading
 from chatbot.table.entities import take_regions
@@ -31,7 +30,7 @@ _SHORT = 6
 
 def answer_of_places(query: Query, index: Index) -> Draft | None:
     """Answer whether a Region sells accelerated types, or which Regions do. Return None for any other question."""
-    text = (query.question if query.history and not picks(query.question) else query.standalone).lower()
+    text = (query.typed if query.history else query.standalone).lower()
     reading, before = Reading(text), [Reading(turn.question.lower()) for turn in reversed(query.history)]
     leans = bool(before) and (bool(_THERE.search(text)) or len(text.split()) <= _SHORT)
     places = take_regions(reading)

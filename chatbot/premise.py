@@ -100,8 +100,8 @@ def _claim(match: re.Match[str], index: Index) -> _Claim | None:
 def _correction(claim: _Claim, said: str) -> tuple[str, Row, bool] | None:
     """Return what is true and not as claimed, a row that says so, and whether the accelerator is another; None if the claim may
     be true."""
-    rows, by_name = claim.rows, lambda row: any(name == claim.accelerator or (claim.accelerator.isalpha() and name.startswith(claim.accelerator)) for name in row.accelerator_names)
-    named = [row for row in rows if (not claim.accelerator or by_name(row)) and claim.maker.lower() in row.cells[ACCELERATOR].lower()]
+    rows = claim.rows
+    named = [row for row in rows if _is_named(claim.accelerator, row) and claim.maker.lower() in row.cells[ACCELERATOR].lower()]
     if not named:
         plain = re.sub(rf"^{NUMBER}(?: ?[x×] ?| )", "", said, flags=re.IGNORECASE)
         is_one = plain.lower().endswith(claim.accelerator) and not claim.accelerator.startswith(("trainium", "inferentia"))
@@ -113,6 +113,11 @@ def _correction(claim: _Claim, said: str) -> tuple[str, Row, bool] | None:
     if claim.count and not any(row.number("accelerators") == claim.count for row in named):
         return f"{_has(named)}, not {claim.count:g}", named[0], False
     return None
+
+
+def _is_named(accelerator: str, row: Row) -> bool:
+    """Whether a row has an accelerator; "Trainium" means all its generations."""
+    return not accelerator or any(name == accelerator or (accelerator.isalpha() and name.startswith(accelerator)) for name in row.accelerator_names)
 
 
 def _is_near(gb: float, gib: float | None) -> bool:

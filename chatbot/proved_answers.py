@@ -25,7 +25,6 @@ from chatbot.citations import Evidence
 from chatbot.computed import follows, numbers
 from chatbot.deadline import check
 from chatbot.draft import Draft
-from chatbot.followup import picks
 from chatbot.marks import without_marks
 from chatbot.meaning import question_vector
 from chatbot.names import mentioned
@@ -166,8 +165,7 @@ def nearest(query: Query, index: Index) -> tuple[Match, ...]:
     # in more than two answers.
     is_apart = bool(query.history and said) and query.standalone == query.question and not load_book(index).speaks_of(said)
     is_other = query.options or len(query.question) > _LONGEST or is_command(query.standalone) or asks_own_records(query.standalone)
-    typed = query.standalone if picks(query.question) else query.question
-    return () if is_apart or is_other else tuple(matches(query.standalone, typed, query.history, index))
+    return () if is_apart or is_other else tuple(matches(query.standalone, query.typed, query.history, index))
 
 
 class Alternative(NamedTuple):

@@ -10,7 +10,7 @@ from chatbot.asked_quantity import asked_dimensions, asks_quantity
 from chatbot.attribute import asked_operation
 from chatbot.deadline import check
 from chatbot.evidence import sentences
-from chatbot.followup import condense
+from chatbot.followup import condense, picks
 from chatbot.glossary import in_english
 from chatbot.names import Name, makers, names, proper_names, tasks
 from chatbot.options import Option, parse_options
@@ -81,6 +81,11 @@ class Query:
         asks = any(s.endswith("?") for s in spans)
         kept = [s for s in spans if not (_AGREES.search(s) and not quantities(s)) and not _is_polite(s, asks=asks)]
         return " ".join(kept) if kept and any(content_words(s) for s in kept) else self.standalone
+
+    @cached_property
+    def typed(self) -> str:
+        """The last turn as the user wrote it, but with the name of what "the second one" stands for, if that is found."""
+        return self.standalone if picks(self.question) and not picks(self.standalone) else self.question
 
     @cached_property
     def asking(self) -> str:

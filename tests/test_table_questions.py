@@ -6,6 +6,8 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.answer import Turn
+from chatbot.premise import false_premise
+from chatbot.query import understand
 from tests.marks import one_of
 
 # Turns; instance types and figures of the last answer, in order; number of lines of the last answer.
@@ -166,8 +168,17 @@ RATIOS = (
         "- p5.48xlarge (8 NVIDIA H100 GPUs), $6.88 an hour per GPU: $55.04 / 8 GPUs [3][4].",
     )),
     (("cost per vCPU-hour of m7g.large",), (f"m7g.large, $0.0408 an hour per vCPU: $0.0816 / 2 vCPUs {ON_DEMAND} [1][2].",)),
+    (("host memory per GPU for g5.xlarge and g6.12xlarge",), (
+        "Most GiB of memory per GPU: g6.12xlarge (4 NVIDIA L4 GPUs), 48 GiB per GPU: 192 GiB / 4 GPUs [1].", "- g5.xlarge (1 NVIDIA A10G GPU), 16 GiB per GPU: 16 GiB / 1 GPU [2].",
+    )),
+    (("what is the fp8 tflops per gpu of H100",), ("NVIDIA H100 GPU (80 GB) reaches 1979 TFLOPS in FP8 [1].",)),
     (("vCPUs per GPU for g5.12xlarge and p4d.24xlarge",), (
         "Most vCPUs per GPU: g5.12xlarge (4 NVIDIA A10G GPUs), 12 vCPUs per GPU: 48 vCPUs / 4 GPUs [1].", "- p4d.24xlarge (8 NVIDIA A100 GPUs), 12 vCPUs per GPU: 96 vCPUs / 8 GPUs [2].",
+    )),
+    (("rank g4dn, g5 and g6 by memory bandwidth per GPU", "now per dollar"), (
+        f"Most GB/s of memory bandwidth for a dollar an hour: g4dn.xlarge (1 NVIDIA T4 GPU), 608 GB/s for a dollar an hour: 320 GB/s / $0.526 {ON_DEMAND} [1][2][3].",
+        "- g5.xlarge (1 NVIDIA A10G GPU), 596 GB/s for a dollar an hour: 600 GB/s / $1.006 [4][5][6].",
+        "- g6.xlarge (1 NVIDIA L4 GPU), 373 GB/s for a dollar an hour: 300 GB/s / $0.8048 [7][8][9].",
     )),
     (("cheapest per GB of GPU memory", "and with at least 130 GB per GPU?"), (
         f"Cheapest per GB of accelerator memory: p5en.48xlarge (8 NVIDIA H200 GPUs), $0.0561 an hour per GB: $63.296 / (8 × 141 GB) {ON_DEMAND} [1][2][3].",
@@ -225,3 +236,55 @@ def test_a_later_turn_points_at_one_of_the_things_before(bot: Chatbot, turns: tu
     for turn in turns:
         history.append(Turn(turn, (answer := bot.ask(turn, history)).text))
     assert (answer.text, answer.dropped) == (told, 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Since g6 instances use the H100, can I turn on MIG on a g6.xlarge?", "g6 instances have NVIDIA L4 GPUs, not the H100 [1].\nTaken as “Does the L4 support MIG?”"),
+        ("how do I enable NVLink between the four H100s in a p4d.24xlarge?", "p4d.24xlarge has 8 NVIDIA A100 GPUs, not H100s [1].\n"),
+        ("Why does the g6e.xlarge with its H100 cost so little?", "g6e.xlarge has 1 NVIDIA L40S GPU, not the H100 [1].\n"),
+        ("since g5.xlarge comes with 4 GPUs, should i use tensor parallelism?", "g5.xlarge has 1 NVIDIA A10G GPU, not 4 [1].\n"),
+        ("g6.xlarge has 48 GB of GPU memory, so will a 20B model in fp16 fit?", "g6.xlarge has 1 NVIDIA L4 GPU and 22.35 GiB of accelerator memory, not 48 GB [1].\nNo: a 20B model"),
+        ("As p4de has 40 GB A100s, can it hold a 70B?", "p4de.24xlarge has 8 NVIDIA A100 GPUs and 640 GiB of accelerator memory (80 GiB each), not 40 GB each [1].\nYes: a 70B model"),
+        ("Since inf2 has NVIDIA GPUs, can I run CUDA on it?", "inf2 instances have AWS Inferentia2 chips, not NVIDIA GPUs [1].\nNo"),
+        ("Our g4dn nodes have V100s, can they run bf16?", "g4dn instances have NVIDIA T4 GPUs, not V100s [1].\n"),
+        ("is it true that g5 uses the A100?", "No: g5 instances have NVIDIA A10G GPUs, not the A100 [1]."),
+        ("The trn1 uses Trainium2, right?", "No: trn1 instances have AWS Trainium chips, not Trainium2 [1]."),
+    ],
+)
+def test_a_false_premise_on_hardware_is_corrected_first(bot: Chatbot, question: str, first: str) -> None:
+    answer = bot.ask(question)
+    assert (answer.text.startswith(first), answer.dropped) == (True, 0), answer.text
+    assert answer.citations[0].number == 1
+    assert {int(mark) for mark in re.findall(r"\[(\d+)\]", answer.text)} == {citation.number for citation in answer.citations}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Since g6 instances use the L4, can I turn on MIG on a g6.xlarge?", "Which g5 has 4 GPUs?", "what g5 size has 3 gpus?", "compare the H100 in p5 with the A100 in p4d", "should I replace my p4d with H100s?",
+        "is a g5 with 24 GB better than an H100?", "Since the g5 doesn't have an H100, what should I use for FP8?", "our two g5.xlarge have 2 GPUs, can I do tensor parallel?",
+        "our cluster of g5.xlarge has 8 GPUs, how do I use them?", "g5.xlarge has 22 GB of gpu memory, will a 7B fit?", "since g5.12xlarge has 4 A10Gs, does tensor parallel work over PCIe?", "if I move from g5 to H100, do I gain FP8?",
+    ],
+)  # fmt: skip
+def test_what_is_true_or_asked_is_no_false_premise(bot: Chatbot, question: str) -> None:
+    assert false_premise(understand(question, (), bot.index), bot.index) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "how many NeuronCores does a trainium2 chip have and how much HBM",
+            "Eight per chip, of version NeuronCore-v3 [1]. A trn2.48xlarge with 16 chips has 128 [2].\nAWS Trainium2 chip has 96 GiB of memory [3].",
+        ),
+        (
+            "how much HBM does a trainium2 chip have and how many NeuronCores?",
+            "AWS Trainium2 chip has 96 GiB of memory [1].\nEight per chip, of version NeuronCore-v3 [2]. A trn2.48xlarge with 16 chips has 128 [3].",
+        ),
+        ("what's the memory and power of the L40S", "NVIDIA L40S GPU has 48 GB of memory and a maximum power of 350 W [1]."),
+    ],
+)
+def test_both_halves_of_a_question_on_a_chip_are_answered(bot: Chatbot, question: str, told: str) -> None:
+    assert bot.ask(question).text == told

@@ -10,7 +10,6 @@ from chatbot.answer import REFUSAL, Passage
 from chatbot.computed import Computed
 from chatbot.draft import Draft
 from chatbot.eligibility import ANSWERS, eligible
-from chatbot.followup import picks
 from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
@@ -79,7 +78,7 @@ def _is_of_rows(request: Request, query: Query) -> bool:
 
     They do for conditions and orders, for things side by side, and for follow-ups on rows found before.
     """
-    if request.leans or request.per or (picks(query.question) and request.asked and (request.types or request.families)):
+    if request.leans or request.per or (query.typed != query.question and request.asked and (request.types or request.families)):
         return True
     if query.yes_no:
         return False
@@ -149,7 +148,8 @@ def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, wr
     first = wanted_first(query.question)
     rows = sorted((known.rows[name][0] for name in request.types), key=sort_key(request)) if request.types else select(request, known.newest)
     told = [row for row in rows if ratio.value(row)]
-    if len(request.families) != 1 and not (request.types or first or ratio.listed):
+    each_family = len(request.families) != 1 and not (request.types or first)
+    if each_family and (not ratio.listed or (request.families and not re.search(r"\b(?:sizes|types|all|every)\b", query.question.lower()))):
         told = sorted({row.family: row for row in reversed(told)}.values(), key=sort_key(request))
     shown = told[: min(first, SHOWN) if first else SHOWN if request.types or ratio.listed else 1 + _FOLLOWERS]
     figures: list[Computed] = []

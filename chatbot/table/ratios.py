@@ -65,7 +65,8 @@ class Ratio:
     def said(self, value: float, *, whole: bool = False) -> str:
         """Say a ratio: "$0.0329 an hour per GB", or the `whole`: "per GB of accelerator memory"."""
         over, of = (name if whole else name.partition(" ")[0] for name in (self._units(self.over), self._unit(self.of)))
-        return f"${rounded(value, money=True)} an hour per {of}" if self.over == "price" else f"{rounded(value)} {over} {'for a dollar an hour' if self.of == 'price' else f'per {of}'}"
+        number = f"{value:,.0f}" if value >= 1000 else rounded(value)
+        return f"${rounded(value, money=True)} an hour per {of}" if self.over == "price" else f"{number} {over} {'for a dollar an hour' if self.of == 'price' else f'per {of}'}"
 
     def written(self, over: Amount, of: Amount) -> str:
         """Write the arithmetic: "$0.526 / 16 GB", "$55.04 / 8 GPUs"."""
@@ -140,6 +141,8 @@ def _measures() -> list[tuple[str, str]]:
 
 
 _MEASURES = [(name, re.compile(rf"(?:{pattern})(?![\w/]|-(?!hours?\b))"), re.compile(rf"(?:^|(?<=[\s(]))(?:{pattern})(?: {HOURLY})?$")) for name, pattern in _measures()]
+# The table itself has them.
+_COLUMNS_OF_THEIR_OWN = (("total", "accelerators"), ("memory", "vcpus"))
 _HOURS = re.compile(r"[ -](?:hours?|hr)\b")
 _CHEAPEST = re.compile(rf"(?<!\w)(?P<word>{_CHEAP})$")
 _HIGH = re.compile(r"\b(?:most expensive|more expensive|priciest|dearest|highest|worst|most)\b")
@@ -163,8 +166,10 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
             continue
         end = (_HOURS.match(after, right[1].end()) or right[1]).end()
         over, of = (_named(name, match, text) for name, match in (left, right))
-        if over == of or ("price" not in (over, of) and (of not in ("accelerators", "vcpus") or over not in ("total", "network", "vcpus", "storage") or (over, of) == ("total", "accelerators"))):
+        if over == of or ("price" not in (over, of) and (of not in ("accelerators", "vcpus") or over in ("gb", "accelerators") or (over, of) in _COLUMNS_OF_THEIR_OWN)):
             continue
+        if of == "accelerators" and over in vocabulary()["Accelerator"] and not (named or _FIRST.search(text)):
+            continue  # what an accelerator has by itself is in its data sheet
         if "gb" in (over, of) and not (named or re.search(rf"\b(?:{DEVICE}s?|instances?|types?|machines?|sizes?)\b", text)):
             continue
         if not named and not _RANKS.search(text):
@@ -203,6 +208,6 @@ def _named(name: str, match: re.Match[str], text: str) -> str:
         return "gb"
     if name == "gb" and re.search(r"\bgib", match.group()):
         return "total" if re.search(rf"\b(?:v?ram|hbm|{DEVICE}s?)\b", text) else "gb"
-    if name == "memory" and not re.search(r"\b(?:host|system|main|cpu|instance)\b", match.group()) and re.search(r"\b(?:gpus?|vram|accelerators?)\b", text):
+    if name == "memory" and not re.search(r"\b(?:host|system|main|cpu|instance)\b", match.group()) and re.search(rf"\b(?:vram|{DEVICE}s?)\b", text):
         return "total"
     return name

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
 
-from chatbot.followup import picks
 from chatbot.glossary import in_english
 from chatbot.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
@@ -34,7 +33,7 @@ def request_of(query: Query, known: Instances, *, sought: bool = False) -> Reque
     `sought` says that a learned classifier found the question to ask for instance types.
     """
     found = partial(_found, known=known)
-    turns = [" ".join(question.split()) for question in (*(turn.question for turn in query.history[-TURNS:]), query.standalone if picks(query.question) else query.question)]
+    turns = [" ".join(question.split()) for question in (*(turn.question for turn in query.history[-TURNS:]), query.typed)]
     *earlier, last = in_english("\n".join(turns)).split("\n")
     before: Request | None = None
     for question in earlier:
