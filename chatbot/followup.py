@@ -98,13 +98,13 @@ def _complete(question: str, said: Turn, sizes: Sizes) -> str:
     if not said.question or not rest:
         return question
     leads_in = len(rest) < len(question.strip())
-    picked = _with_pick(rest, said)
-    whole = leads_in or picked != rest
+    before, picked = rest, _with_pick(rest, said)
+    whole = leads_in or picked != before
     rest = _with_sibling(picked, said, sizes)
     asks = bool(_ASKS.search(rest)) and len(rest.split()) > 2
     if _WHY.match(rest):
         found: str | None = f"{_bare(said.question)}, and {_bare(rest)}?"
-    elif not asks and (leads_in or len(content_words(rest)) <= 4):
+    elif not asks and (picked == before or len(rest.split()) <= 2) and (leads_in or len(content_words(rest)) <= 4):
         found = _with_part(_bare(rest), said)
     else:
         found = _with_thing(rest, said) or _with_subject(rest, said, leads_in=leads_in)
@@ -166,7 +166,7 @@ def _with_pick(text: str, said: Turn) -> str:
     if pick is None or any(name.kind != "region" for name in names(text)):
         return text
     asked = [name.text for name in names(said.question) if name.kind != "region"]
-    lists = [found[0].name for line in said.answer.split(" - ") if (found := [name for name in names(line) if name.kind == "instance"])]
+    lists = [found[0].name for line in re.split(r"(?:^| )(?:-|\d+\.) ", said.answer) if (found := [name for name in names(line) if name.kind == "instance"])]
     among = asked if len(asked) > 1 else lists
     kind = str(pick.lastgroup)
     if kind == "cheap":

@@ -19,8 +19,8 @@ from ingest import Index
 _COLUMN = "Accelerated families"
 _ENTRY = re.compile(r"(?P<family>[\w-]+)(?: \((?P<denied>not )?(?P<sizes>[^)]+)\))?")
 _WHERE = re.compile(r"\b(?:(?:which|what|in which|in what) (?:\w+ )?(?:aws )?regions?|where|list of regions|regions? (?:with|for|of))\b")
-_OFFERED = re.compile(r"\b(?:availab\w+|sold|sells?|offer\w*|have|has|get|rent|listed|there)\b")
-_THERE = re.compile(r"\b(?:it|they|them|there|that one|both)\b")
+_OFFERED = re.compile(r"\b(?:availab\w+|sold|sells?|offer\w*|have|has|get|rent|listed|there|is (?:it|that|this)|are (?:they|these|those|both)|which (?:one|of (?:them|those|these|the two)))\b")
+_THERE = re.compile(r"\b(?:it|they|them|these|those|there|that one|which one|both)\b")
 _TYPE = re.compile(r"(?<![\w.-])(?P<family>[a-z]{1,4}\d[a-z]*(?:-\w+)?|trn|inf)(?:\.(?P<size>\w+))?(?:['’]?s)?(?![\w.-])")
 # Most families with the same letters that are named as alternatives to one that a Region lacks.
 _OTHERS = 6

@@ -64,7 +64,7 @@ def _patterns(index: Index) -> tuple[re.Pattern[str], ...]:
     thing = rf"(?<![\w.-])(?P<name>(?:{families}|[gp]\d|trn|inf)(?:\.(?:metal|nano|micro|small|medium|\d*x?large)(?:-\d+xl)?)?)(?![\w.-]\w)"
     card = rf"(?:(?P<count>{NUMBER})(?: ?[x×] ?| ))?(?:(?P<each>\d+)[ -]?gi?b )?(?:nvidia |aws |amd )?(?P<card>{'|'.join(sorted(map(re.escape, cards), key=len, reverse=True))})s?(?: (?:tensor core )?{DEVICE}s?)?(?![\w-])"
     had = rf"(?:(?P<total>\d+) ?gi?b (?:of )?(?:(?:gpu|accelerator) memory|vram|hbm)|(?P<number>{NUMBER}) (?:nvidia |amd )?{DEVICE}s(?! of| with)|(?P<maker>nvidia|amd) (?:gpu|card)s?|{card})(?!\w)"
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (rf"{thing}{_KIND} {_HAS} (?P<claim>{had})", rf"{thing}{_OF} (?P<claim>{had})", rf"\b(?:the|those|these) (?P<claim>{had}) (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}"))
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (rf"{thing}{_KIND} {_HAS} (?P<claim>{had})", rf"{thing}{_OF} (?P<claim>{had})", rf"\b(?:i|we) (?:have|use|run|rent)(?: an?| one)? {thing}{_KIND} with (?P<claim>{had})", rf"\b(?:the|those|these) (?P<claim>{had})(?: (?:is|are|comes?))? (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}"))
 
 
 def false_premise(query: Query, index: Index) -> Premise | None:

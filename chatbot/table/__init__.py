@@ -32,7 +32,7 @@ SHOWN, _SINGLY = 12, 8
 _FEW, _FAMILIES = 4, 16
 # Rows shown after the first of a ranking, for comparison.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|t?flops|vram)\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|t?flops|vram|graphics|accelerators?|[gt]b/s)\b", re.IGNORECASE)
 _LONGEST = 300
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b")
 _REQUESTS = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)
@@ -67,10 +67,10 @@ def answer_from_table(
 
 
 def asks_cells(query: Query, index: Index) -> bool:
-    """Whether every word of a question is an instance type or something that its row has, or asks for a ratio of columns."""
+    """Whether every word of a question is an instance type or something that its row has, or ranks types."""
     known = load_instances(index)
     request = request_of(query, known) if known.rows and len(query.standalone) <= _LONGEST and not query.yes_no else None
-    return bool(request and (request.per or (request.types and set(request.asked) - {"price"} and not request.order)))
+    return bool(request and (request.per or (request.order and request.bounds) or (request.types and set(request.asked) - {"price"} and not request.order)))
 
 
 def _is_of_rows(request: Request, query: Query) -> bool:

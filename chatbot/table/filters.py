@@ -164,7 +164,8 @@ def read_request(question: str, types: Collection[str], families: Collection[str
         return None
     if "price" in priced:
         reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    if strange(reading.text):
+    left = strange(reading.text)
+    if left and not (per and (named or groups) and len(left) <= _BESIDE and not names_left(reading.text) and not _TERMS.search(reading.text)):
         return None
     return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts, place=place)
 
@@ -229,6 +230,8 @@ _MORE = re.compile(r"\d|\breserv|\btrain|\bserv(?:e|ing)|\binfer|tun(?:e|ing)\b|
 # Words about the list itself, and the maximum number of other words beside a condition.
 _OF_LISTS = frozenset({"rest", "remaining", "remain", "remains", "left", "others", "survivors", "go", "sort", "sorted", "order", "instead", "same"})
 _BESIDE = 6
+# Terms on which a machine is bought or used, which change what a unit costs.
+_TERMS = re.compile(r"%|\b(?:spot|savings?|reserv\w*|discount\w*|off|months?|days?|weeks?|years?|utili\w*|load|busy|idle|useful|effective|tokens?|carbon|watts?|k?wh)\b")
 
 
 def read_list(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> Request | None:
@@ -499,7 +502,7 @@ def _take_traits(reading: Reading) -> tuple[Trait, ...]:
 def _kind(text: str) -> tuple[Trait, ...]:
     """The traits that named accelerators imply: FPGAs, or GPUs, cards or VRAM, exclude other kinds, a maker excludes other makers."""
     makers = re.findall(rf"\b(nvidia|amd|intel|aws|xilinx)(?:['’]s)? {DEVICE}s?\b", text)
-    kinds = [kind for kind, words in (("FPGA", r"\bfpgas?\b"), ("GPU", r"\b(?:gpus?|cards?|vram)\b")) if re.search(words, text)][:1]
+    kinds = [kind for kind, words in (("FPGA", r"\bfpgas?\b"), ("GPU", r"\b(?:gpus?|cards?|vram|graphics)\b")) if re.search(words, text)][:1]
     return tuple(Trait(ACCELERATOR, words) for words in (*map(str.upper, makers), *kinds))
 
 

@@ -111,13 +111,13 @@ def _of_sheet(header: str, count: float, row: Row, sheet: Row) -> Amount | None:
 # --- reading --------------------------------------------------------------------------------------------------------------
 
 _MONEY = r"(?:\$|us\$|usd|dollars?|bucks?)(?! ?\d)"
-_PRICE = rf"(?:(?:hourly|on[- ]demand|list|current|total) )*(?:prices?|pricing|costs?|rates?|values?|deals?)(?: {HOURLY})?|{_MONEY}(?: {HOURLY})?"
+_PRICE = rf"(?:(?:hourly|on[- ]demand|list|current|total) )*(?:prices?|pricing|costs?|rates?|values?|deals?|pay)(?: {HOURLY})?|{_MONEY}(?: {HOURLY})?"
 _FILLER = r"(?: (?:instances?|types?|sizes?|machines?|ones?|of|those|them|these|the|an?|aws|ec2|gpu|accelerated|i can get|to rent|\|)){0,6}"
-_CHEAP = rf"(?:cheap(?:est|er)|(?:least|less|more|most) expensive|priciest|dearest|lowest|highest|best){_FILLER}"
+_CHEAP = rf"(?:cheap(?:est|er)|(?:least|less|more|most) expensive|most (?:cost[- ](?:efficient|effective)|economical|affordable)|priciest|dearest|lowest|highest|best){_FILLER}"
 _GB = r"gi?bs?|gigs?|gigabytes?|gibibytes?"
 _TFLOPS = r"(?:tera|t)?flops?(?:/s)?|tops"
 _FORMATS = r"(?P<format>fp32|tf32|bf16|fp16|fp8|fp4|int8)"
-_PER = r"(?: ?/ ?| per | for (?:each|every|one) | (?:an?|each|every) (?=(?:gi?b|gigabyte)\b))(?:single |one |each )?"
+_PER = r"(?: ?/ ?|(?:^| )per | for (?:each|every|one) | (?:an?|each|every) (?=(?:gi?b|gigabyte)\b))(?:single |one |each )?"
 _COLUMNS: tuple[Column, ...] = ("total", "memory", "vcpus", "network", "accelerators", "storage")
 
 
@@ -145,7 +145,7 @@ _MEASURES = [(name, re.compile(rf"(?:{pattern})(?![\w/]|-(?!hours?\b))"), re.com
 _COLUMNS_OF_THEIR_OWN = (("total", "accelerators"), ("memory", "vcpus"))
 _HOURS = re.compile(r"[ -](?:hours?|hr)\b")
 _CHEAPEST = re.compile(rf"(?<!\w)(?P<word>{_CHEAP})$")
-_HIGH = re.compile(r"\b(?:most expensive|more expensive|priciest|dearest|highest|worst|most)\b")
+_HIGH = re.compile(r"\b(?:most expensive|more expensive|priciest|dearest|highest|worst)\b")
 _LOW = re.compile(r"\b(?:least|lowest|fewest|worst|less|fewer)\b")
 _LISTS = re.compile(r"\b(?:rank\w*|sort\w*|order\w*|list|table|compare|compared|all|every|across|side by side|top)\b")
 _RANKS = re.compile(rf"\b(?:rank\w*|sort\w*|order\w*|list|compare|top(?: {NUMBER})?|best|cheap(?:est|er)|lowest|highest|worst|most|least|fewest|expensive|which|what|who(?:se)?|give|table)\b")
@@ -162,6 +162,8 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
         right = next(((name, match) for name, pattern, _ in _MEASURES if (match := pattern.match(after))), None)
         cheapest = _CHEAPEST.search(before)
         left = ("price", cheapest) if cheapest else next(((name, match) for name, _, pattern in _MEASURES if (match := pattern.search(before))), None)
+        if not left and (end := re.search("$", before)) and (not before or before[-1] in ",;:") and re.search(r"\b(?:cheap(?:est|er)|lowest price|best (?:price|value|deal))\b", after):
+            left = ("price", end)
         if not right or not left:
             continue
         end = (_HOURS.match(after, right[1].end()) or right[1]).end()
@@ -170,7 +172,7 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
             continue
         if of == "accelerators" and over in vocabulary()["Accelerator"] and not (named or _FIRST.search(text)):
             continue  # what an accelerator has by itself is in its data sheet
-        if "gb" in (over, of) and not (named or re.search(rf"\b(?:{DEVICE}s?|instances?|types?|machines?|sizes?)\b", text)):
+        if "gb" in (left[0], right[0]) and not (named or re.search(rf"\b(?:{DEVICE}s?|instances?|types?|machines?|sizes?)\b", text)):
             continue
         if not named and not _RANKS.search(text):
             continue
