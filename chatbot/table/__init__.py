@@ -32,7 +32,7 @@ SHOWN, _SINGLY = 12, 8
 _FEW, _FAMILIES = 4, 16
 # Rows shown after the first of a ranking, for comparison.
 _FOLLOWERS = 3
-_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|t?flops|vram|graphics|accelerators?|[gt]b/s)\b", re.IGNORECASE)
+_HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|t?flops|vram|hbm|graphics|accelerators?|[gt]b/s)\b", re.IGNORECASE)
 _LONGEST = 300
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b")
 _REQUESTS = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)

@@ -162,8 +162,8 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
         right = next(((name, match) for name, pattern, _ in _MEASURES if (match := pattern.match(after))), None)
         cheapest = _CHEAPEST.search(before)
         left = ("price", cheapest) if cheapest else next(((name, match) for name, _, pattern in _MEASURES if (match := pattern.search(before))), None)
-        if not left and (end := re.search("$", before)) and (not before or before[-1] in ",;:") and re.search(r"\b(?:cheap(?:est|er)|lowest price|best (?:price|value|deal))\b", after):
-            left = ("price", end)
+        if not left and (nothing := re.search("$", before)) and (not before or before[-1] in ",;:") and re.search(r"\b(?:cheap(?:est|er)|lowest price|best (?:price|value|deal))\b", after):
+            left = ("price", nothing)
         if not right or not left:
             continue
         end = (_HOURS.match(after, right[1].end()) or right[1]).end()
