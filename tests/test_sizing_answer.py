@@ -123,7 +123,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How many days to train Llama 3.1 8B on 1T tokens on 64 H100?", r"17\.6 to [^\n]*\nThe whole training computes 4\.82e22 FLOPs"),
         ("Our EDP takes 17 percent off list. One p4de.24xlarge, full month, after the discount?", r"\$16,600 for a month of 730 hours"),
         ("Quote me: sixteen p5.48xlarge x 72 hrs, and pad it 20 pct for reruns", r"\$76,100 for 72 hours"),
-        ("dollars per hour per GB of GPU memory, p4de vs p5en. who wins", r"p4de\.24xlarge is cheapest by that\.\n- \$0\.0429 an hour for each of the 640 GB"),
+        ("dollars per hour per GB of GPU memory, p4de vs p5en. who wins", r"Cheapest per GB of accelerator memory: p4de\.24xlarge \(8 NVIDIA A100 GPUs\), \$0\.0429 an hour per GB: \$27\.44705 / \(8 × 80 GB\)"),
         ("utilisation of our p5.48xlarge is a sad 35%. so effectively what does one useful GPU hour cost us", r"\$19\.66 an hour that it is used"),
         ("From how many tokens a month on does a g6e.12xlarge that is never off beat an API at $4 per million tokens?", r"From 1,910 million tokens a month on"),
         ("Need to generate 400M tokens every day. One g6e.xlarge sustains fifteen hundred tok/s. How many do I need around the clock and what's the monthly price?", r"4 × g6e\.xlarge, for 4,630 tokens a second at 1,500 .*\$5,430 for 730 hours"),

@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass, replace
 
 from chatbot.table.bounds import NUMBER, Reading
-from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, WORDS, Column
+from chatbot.table.columns import DEVICE, HOURLY, WORDS, Column
 from chatbot.table.entities import vocabulary
 from chatbot.table.instances import Row
 from chatbot.working import rounded
 
 _GIB = 1.0737
 _UNITS: dict[str, str] = {
-    "total": "GiB of accelerator memory", "gb": "GB of accelerator memory", "memory": "GiB of memory", "vcpus": "vCPU", "network": "Gbps of network bandwidth",
+    "total": "GiB of accelerator memory", "gb": "GB of accelerator memory", "any": "GB of memory", "memory": "GiB of memory", "vcpus": "vCPU", "network": "Gbps of network bandwidth",
     "storage": "GB of local storage", "Memory bandwidth": "GB/s of memory bandwidth", "Maximum power": "W of accelerator power",
 }  # fmt: skip
 
@@ -33,7 +33,7 @@ class Amount:
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """One column divided by another: `over` each unit `of`. Each is a column of the table, a column of the accelerators'
-    data sheets, or "gb" for decimal GB of accelerator memory. `listed` wants all rows, not the first of them. `device` is
+    data sheets, "gb" for decimal GB of accelerator memory, or "any" for GB of whatever memory a type has for models. `listed` wants all rows, not the first of them. `device` is
     what the question calls an accelerator."""
 
     over: str
@@ -85,8 +85,10 @@ def _amount(name: str, row: Row) -> Amount | None:
     count = row.number("accelerators") or 0.0
     sheet = row.beside.get("Memory bandwidth")
     column: Column | None = next((column for column, _ in WORDS if column == name), None)
-    if name == "gb" and not (count and sheet and sheet.cells[ACCELERATOR]):
-        column = "total" if count else "memory"
+    if name == "any":
+        name, column = ("gb", None) if count else ("memory", "memory")
+    if name == "gb" and count and not sheet:
+        column = "total"
     if column is None:
         return _of_sheet("Memory" if name == "gb" else name, count, row, sheet) if count and sheet else None
     number = row.number(column)
@@ -168,7 +170,7 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
             continue
         end = (_HOURS.match(after, right[1].end()) or right[1]).end()
         over, of = (_named(name, match, text) for name, match in (left, right))
-        if over == of or ("price" not in (over, of) and (of not in ("accelerators", "vcpus") or over in ("gb", "accelerators") or (over, of) in _COLUMNS_OF_THEIR_OWN)):
+        if over == of or ("price" not in (over, of) and (of not in ("accelerators", "vcpus") or over in ("gb", "any", "accelerators") or (over, of) in _COLUMNS_OF_THEIR_OWN)):
             continue
         if of == "accelerators" and over in vocabulary()["Accelerator"] and not (named or _FIRST.search(text)):
             continue  # what an accelerator has by itself is in its data sheet
@@ -208,8 +210,8 @@ def _named(name: str, match: re.Match[str], text: str) -> str:
         return found.upper()
     if name == "total" and not re.search(r"\bgib", match.group()) and re.search(rf"\b(?:{_GB})\b", match.group()):
         return "gb"
-    if name == "gb" and re.search(r"\bgib", match.group()):
-        return "total" if re.search(rf"\b(?:v?ram|hbm|{DEVICE}s?)\b", text) else "gb"
+    if name == "gb":
+        return "any" if not re.search(rf"\b(?:v?ram|hbm|{DEVICE}s?)\b", text) else "total" if re.search(r"\bgib", match.group()) else "gb"
     if name == "memory" and not re.search(r"\b(?:host|system|main|cpu|instance)\b", match.group()) and re.search(rf"\b(?:vram|{DEVICE}s?)\b", text):
         return "total"
     return name
