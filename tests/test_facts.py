@@ -363,7 +363,6 @@ def test_a_fact_is_looked_up_of_what_an_earlier_turn_named(index: Index) -> None
         "why is the memory bandwidth of the H100 so high?",
         "spot price of g5.xlarge",
         "PUE on the moon",
-        "which instances does the A10G power?",
         "When should I use FP8 on an H100?",
         "How much water does the Ohio data centre take from rivers each year?",
         "How much does an L40S weigh?",

@@ -18,6 +18,8 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     (("What instance types come with exactly one GPU and 24GB of GPU memory?",), ("g5, 5 of 8", "22.35 GiB", "g6, 5 of 8", "gr6, 2 of 2"), 3),
     (("what instance types have 16 GB GPUs",), ("g4dn, 7 of 7", "g5g, 6 of 6"), 2),
     (("cheapest instance with at least 80 gb on one gpu", "what about 24 gb"), ("g6.xlarge", "$0.8048", "g5.xlarge", "gr6.4xlarge"), 3),
+    (("which instances does the A10G power?",), ("g5.xlarge", "g5.2xlarge", "g5.48xlarge", "8 NVIDIA A10G"), 8),
+    (("which instances have EFA", "what's the cheapest of those with a gpu"), ("g6.8xlarge", "$2.0144", "g4dn.8xlarge", "gr6.8xlarge", "g5.8xlarge"), 4),
     # Everything in a row.
     (("g5.12xlarge specs and price us-east-1",), ("$5.672", "4 NVIDIA A10G", "89.41 GiB", "48 vCPUs", "192 GiB", "40 Gbps", "3800 GB"), 1),
     (("tell me about g5.xlarge",), ("1 NVIDIA A10G", "22.35 GiB", "4 vCPUs", "16 GiB"), 1),
