@@ -330,7 +330,7 @@ def _answered(query: Query, index: Index) -> Iterator[Event]:
         says_more = kind != "refusal" and not other.proves
         yield from _known(query, prepared.then(surest(query, draft)) if says_more else prepared)
         return
-    if kind == "evidence" and (near or query.history) and not is_worth_telling(query, other.probability):
+    if kind == "evidence" and near and not is_worth_telling(query, other.probability):
         kind, verified = "refusal", Verified("", (), ())
     if kind == "refusal" and (possible := may_serve(near, query)) and not is_outside(query, index) and (told := answer_of(possible, index, outright=False)):
         yield from _known(query, told)

@@ -590,9 +590,9 @@ def _replicas(given: Given, total: Sum) -> Iterator[str]:
     marks = ([OF_ONE.search(f.before) for f in rates], [OF_ONE.search(f.beside) for f in rates], [_DOES.search(f.before) for f in rates])
     of_one = next((rates[bool(found[-1])] for found in marks if sum(map(bool, found)) == 1 < len(rates)), None)
     day = next((span for span in hours_asked(total.asked) if 1 < span < HOURS_A_MONTH), 0)
-    if [rate.role for rate in rates] == ["pace"] and day and (tokens := total.one("tokens")):
+    if [rate.role for rate in rates] == ["pace"] and day and (amount := total.one("tokens") or total.one("calls")):
         of_one = rates[0]
-        rates.append(Figure("pace", total.compute(f"{plain(tokens)} / ({day:g} × 3600)")[0], ""))
+        rates.append(Figure("pace" if total.one("tokens") else "requests", total.compute(f"{plain(amount)} / ({day:g} × 3600)")[0], ""))
     if len(rates) != 2 or not of_one:
         return
     peak, one, unit = rates[rates[0] is of_one], of_one.value, "tokens" if of_one.role == "pace" else "requests"

@@ -125,7 +125,7 @@ class _Machine:
 
 def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
     """Resolve workloads to instance types, at most four. A family stands for its most expensive type and its cheapest;
-    each of several families stands for its most expensive."""
+    each of several families, and a number of machines of one, stands for its most expensive."""
     found: list[Workload] = []
     for work in works:
         if work.instance_type:
@@ -136,7 +136,8 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
         if not ranked:
             raise ReaderError(f"There is no price of {', '.join(sorted(work.families))} in the data.")
         largest = {i.family: i.name for i in ranked}
-        ends = dict.fromkeys(largest.values() if len(largest) > 1 or len(works) > 1 else (ranked[-1].name, ranked[0].name))
+        whole = len(largest) > 1 or len(works) > 1 or (work.instances or 1) > 1
+        ends = dict.fromkeys(largest.values() if whole else (ranked[-1].name, ranked[0].name))
         found += [replace(work, instance_type=name) for name in ends]
     return found[:4]
 

@@ -327,7 +327,7 @@ def matches(
     leave out, for training.
     """
     book = load_book(index)
-    if not book.questions or not stems(standalone):
+    if not book.questions or not (history or stems(standalone)):
         return []
     check()
     # Wordings in other languages are nearest to the question as typed.

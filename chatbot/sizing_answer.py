@@ -36,6 +36,8 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _MOST_CARDS = 1024
+# Accelerators of a server with a kind that EC2 does not have.
+_A_SERVER = 8
 # A larger count in a training question is the size of the data set, not of the batch: "20,000 support tickets".
 _MOST_IN_A_BATCH = 1024
 # How likely an intent must be for `_lacking` to reply to it. "unsaid" asks for what no row and no document has; the
@@ -571,7 +573,7 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
 
 def _fewest(sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
     """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
-    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=1)
+    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=_A_SERVER)
     # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
     counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
     machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.name) for n in counts)
@@ -960,6 +962,8 @@ class _Answer:
             return focused
         if run := self._run(sizing):
             return run
+        if goal is Goal.COUNT and (named := self._machine(sizing)):
+            return self._counted(sizing, named)
         if fit is None:
             return f"{self._need(sizing)}: nothing that was considered holds it."
         told = fit if fit.instance else self._chosen(sizing)

@@ -147,6 +147,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("how many tokens/s does an A10G get when training a 1.3B GPT?", r"233 to 388 million tokens in 24 hours on one A10G, .*\nTokens a second: 0\.5 × 70e12 / \(6 × 1\.3e9\) = 4,490 "),
         ("azure nd h100 price vs p5", r"The sources do not say\. The data has no prices of other clouds\. One p5\.4xlarge is \$6\.88 an hour on demand in us-east-1\.$"),
         ("Is a single H100 enough for 70B inference?", r"No: a 70B model in bf16 needs 143 GB, .*; an H100 has 80 GB, 72 GB usable \[1\]; 2 of them hold it, as in p5\.48xlarge\.\n"),
+        ("2,840 tok/s for Llama 3 70B on one inf2.48xlarge at 128 concurrency, plausible?", r"By the bound, yes: at most 9,580 tokens a second for 128 sequences together"),
+        ("How many A100 80GB or H200 for Llama 405B?", r"- At least 16 × A100 \(2 × p4de\.24xlarge\): .*\n- At least 8 × H200: "),
+        ("i have 5k a month: a 70b chat model, 24/7. what can i run", r"Nothing that holds it is within the budget; the nearest is g7e\.12xlarge .*\n.*\nIn int8 g7e\.2xlarge .* is enough"),
+        ("what do 16 p5 cost a day?", r"\$21,100 a day, \$881 an hour for 16 × p5\.48xlarge "),
         ("What does it cost to serve Llama 70B on a GB200?", r"No machine with a price in the data has the GB200, so this is of another\.\n\$6\.49 an hour"),
     ],
 )  # fmt: skip

@@ -204,7 +204,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     endless = work.budget and not (work.hours or work.tokens) and work.task not in TRAINING
     if label == "affordable" and asked.names_model and (endless or not can_be_computed(label, asked)):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
-    computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
+    computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST and not _CITES.search(question)
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
         return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": the question about it follows
     if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
@@ -232,6 +232,10 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
             # "Why not p4d?" keeps the model for "and how many of them?".
             return Heard(label, changed if before.asked.names_model and not asked.names_model else asked, computed, said, likely=after)
     return Heard(label, asked, computed, said, likely=alone)
+
+
+# Asks what a document says, even of what could be computed.
+_CITES = re.compile(r"\baccording to (?:an?|the|our|your|this|that|these) (?:\w+ ){0,2}?(?:notes?|guides?|articles?|docs?|documents?|documentation|papers?|posts?|pages?|texts?|sources?|pattern)\b", re.IGNORECASE)
 
 
 def _claimed(said: Said) -> float:

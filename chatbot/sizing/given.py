@@ -162,7 +162,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("requests", rf"{_N}(?:(?!million)\w+ )?(?:req(?:uest)?s?|queries|calls|messages)\s?(?:/|per |an? |each |every )\s?(?P<u>s|m|h)[a-z]*", {"s": 1.0, "m": 1 / 60, "h": 1 / 3600}),
     ("pace", rf"{_N}(?:\w+ )?(?:tokens?|toks?|t){_SECOND}", {}),
     ("output", rf"(?:output|answer|completion|response|reply)s?(?: length| size)?(?: of| is| about| around| ~|:)*\s{_N}(?:tok\w*)?", {}),
-    ("prompt", rf"{_N}(?:input |prompt )tok\w*|(?:prompt|input)s?(?: length| size)?(?: of| is| about| around| ~|:)*\s{_N.replace('<n>', '<m>').replace('<k>', '<l>')}(?:tok\w*)?", {}),
+    ("prompt", rf"{_N}(?:input|prompt)(?: tok\w*|(?= and \d))|(?:prompt|input)s?(?: length| size)?(?: of| is| about| around| ~|:)*\s{_N.replace('<n>', '<m>').replace('<k>', '<l>')}(?:tok\w*)?", {}),
     ("tokens", rf"{_N}(?P<u>m|b|t)(?:illion|rillion|n|io)?\s?(?:\w+ )?tok(?:en)?s?", {"m": 1e6, "b": 1e9, "t": 1e12}),
     ("output", rf"{_N}(?:(?:output|answer|generated|completion) )?(?:tokens?|tok)(?: out| output| each)?", {}),
     ("bytes", rf"{_N}bytes?(?:\s?{_PER}\s?param\w*)?", {}),

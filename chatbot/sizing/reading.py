@@ -538,7 +538,7 @@ def hours_in(unit: str) -> float:
     return next(hours for start, hours in _HOURS if unit.startswith(start))
 
 
-_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend\w*|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? (?:for|us)|they pay|buys?|we have|gave (?:us|me))\b")
+_OF_MONEY_MET = re.compile(r"\b(?:budget|stretch|enough|afford\w*|spend\w*|cap(?:ped)?|allow\w*|limit|cut to|covers?|pays? (?:for|us)|they pay|buys?|(?:we|i) have|gave (?:us|me))\b")
 
 # The price of a machine is not a budget: "a p4d at $21.96/h", "four of them, $0.80 an hour each".
 _PRICED = re.compile(r"(?:(?:\b(?:at|à|a|zu)|@|\bcosts?|\bpay(?:ing)?|=)\s(?:about |around |roughly |~)?|\()$")
@@ -644,7 +644,7 @@ _SEQUENCES = _compiled(
     rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?(?:\s(?:about|around|roughly|up to))?\s?(?P<batch>{_NUMBER})(?!\w|\.\d)|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
     rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
     rf"|(?P<people>{_NUMBER}|minus \d+)(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
-    rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurrent(?:ly)?|parallel))"
+    rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurren(?:t(?:ly)?|cy)|parallel))"
 )
 
 
@@ -746,7 +746,7 @@ def _take_accelerators(reading: Reading) -> None:
     names = tuple(dict.fromkeys(map(short, reading.known.accelerators)))
     written = "|".join(sorted((_as_written(name) for name in names), key=len, reverse=True)) or r"(?!)"
     pattern = _compiled(
-        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-](?:de |da |di |van |von )?{_GB.format(2, 2)}|-(?P<gb3>40|80)(?!\w|[.,]\d))?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
+        rf"(?<![a-z]\d-)(?:(?P<count>{_NUMBER})(?!\d)(?: or more|\+)?(?:\s?[x×*]|-(?=[a-z]))?\s?(?:of )?(?:(?:idle|idling|unused|spare|busy|loaded|fully loaded|new|more|extra|dedicated|identical)\s)?)?(?:{_GB.format(1, 1)} )?{_MAKER}(?P<name>{written})(?:['’]?s)?(?:[\s-](?:sxm\d?|pcie))?{_KIND}(?:[\s-](?:de |da |di |van |von )?{_GB.format(2, 2)}|(?:-(?=(?:40|80)(?!\w|[.,]\d))|[- ](?=(?:40|80)s(?!\w)))(?P<gb3>40|80)s?)?(?:\s?[x×]\s?(?P<times>\d{{1,4}})(?!\s?(?:h|d|hours?|days?|weeks?|months?)\b))?(?P<hours>[\s-]hours?)?(?!\w)"
     )
     matches = [m for m in pattern.finditer(reading.text) if m["count"] or _folded(m["name"]) not in _LINES_ALONE]
     by_folded = {_folded(name): name for name in names}
