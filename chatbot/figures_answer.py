@@ -18,7 +18,7 @@ from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
 from chatbot.sums import Sum, compared, plain, usd
-from chatbot.trade_offs import api_or_machines, block, count_paid, payback, scaling, span_asked, spot
+from chatbot.trade_offs import api_or_machines, block, count_paid, payback, quota, scaling, span_asked, spot
 from chatbot.units_answer import IN_OTHER_TERMS, in_euros, lines_by_units
 from chatbot.working import Working, article, load
 from ingest import Index
@@ -645,6 +645,7 @@ _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
+    _Formula(_words(r"how (?:many|much|big|large)|\bwhat\b|\bneed|\benough|\bcan\b", only=r"\bquotas?\b|\bv?cpus?[ -]limits?\b"), ("instance_type", "vCPUs or machines or instances"), quota),
     _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or card hours or machines or cards or money or instance_type"),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),

@@ -82,7 +82,7 @@ _BESIDE = (*_CORE, "power", "price")
 _TOPICS = {
     measure: re.compile(rf"(?:\b|(?<=\d))(?:{words})", re.IGNORECASE)
     for measure, words in (
-        ("value", r"per[- ](?:dollar|\$|buck|token)|price[- /]*perf\w*|value for|bang for"),
+        ("value", r"per[- ](?:dollar|\$|buck|token)|price[- /]*perf\w*|value for|bang for|for the money|(?:better|best) value"),
         ("bandwidth", r"decod\w*|generat(?:e|es|ing|ion)\b|tok(?:en)?s? ?(?:/|per|a) ?s\w*|throughput|(?<!efa )(?<!network )bandwidth|fast\w*|speed\w*|slow\w*"),
         ("memory", r"v?ram\b|mem(?:ory)?\b(?! (?:bandwidth|speed|bus))|hbm|fits?\b|long(?:er)?[- ]contexts?"),
         ("bf16", r"pre-?fill|first token|ttft|long(?:er)?[- ](?:prompts?|contexts?)|prompts|tflops|compute\b|bf16"),
@@ -151,7 +151,7 @@ def compare_hardware(query: Query, index: Index) -> Draft | None:
         return None
     unpriced: list[_Side] = []
     if {"value", "price"} & set(asked):
-        rented = [_rented(side, tables.facts) for side in sides]
+        rented = _rented(sides, tables.facts)
         unpriced = [side for side in rented if not side.price]
         sides = rented if all(side.instance for side in rented) else sides
     return _draft(sides, asked, unpriced, query, Working(tables, index, [query.standalone, "BF16 FP8"]))
@@ -255,13 +255,19 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index, *, bef
     return sum(not word.isdigit() and word not in _FRAME for word in strange(rest)) > _UNREAD
 
 
-def _rented(side: _Side, facts: Facts) -> _Side:
-    """An accelerator as it is rented: on the largest type that has it and a price."""
-    if side.instance or not side.sheet:
-        return side
-    sold = [(i.accelerators, i, price) for i in facts.instances.values() if facts.accelerator(i) is side.sheet and (price := facts.price(i.name))]
-    _, instance, price = max(sold, key=lambda one: (one[0], -one[2].usd_per_hour), default=(0.0, None, None))
-    return replace(side, name=instance.name, instance=instance, price=price) if instance else side
+def _rented(sides: Sequence[_Side], facts: Facts) -> list[_Side]:
+    """Accelerators as they are rented: each on the cheapest type with one of it, if all have such a type, else on the largest."""
+
+    def sold(side: _Side) -> list[tuple[Instance, Price]]:
+        if side.instance or not side.sheet:
+            return []
+        priced = [(i, price) for i in facts.instances.values() if facts.accelerator(i) is side.sheet and (price := facts.price(i.name))]
+        return sorted(priced, key=lambda one: (one[0].accelerators, -one[1].usd_per_hour))
+
+    types = [sold(side) for side in sides]
+    singles = [max((one for one in some if one[0].accelerators == 1), key=lambda one: -one[1].usd_per_hour, default=None) for some in types]
+    chosen = singles if all(singles) else [some[-1] if some else None for some in types]
+    return [replace(side, name=one[0].name, instance=one[0], price=one[1]) if one else side for side, one in zip(sides, chosen, strict=True)]
 
 
 # --- what is told ----------------------------------------------------------------------------------------------------------

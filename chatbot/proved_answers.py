@@ -178,7 +178,10 @@ class Alternative(NamedTuple):
 
 
 def is_better(found: Sequence[Match], query: Query, other: Alternative) -> bool:
-    """Whether to give the answer to the likeliest question instead of the other one."""
+    """Whether to give the answer to the likeliest question instead of the other one. An answer that an earlier turn gave
+    does not replace a computation or rows."""
+    if found and query.history and other.kind not in ("refusal", "evidence") and found[0].features[LATER.index("given before")]:
+        return False
     return bool(found) and _fits(found[0], query, other) and bool(load_matching().chosen.odds(choice(found, query, other)) > 1)
 
 

@@ -1,10 +1,12 @@
 """Weigh two ways of paying for the same work by the asker's own figures: Spot with interruptions, a Capacity Block, a
-migration, more machines, an API."""
+migration, more machines, an API; and count what a quota starts."""
 
 import re
 from collections.abc import Iterator, Sequence
 
+from chatbot.computed import Computed
 from chatbot.hardware_answer import hours_asked
+from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
 from chatbot.sizing.given import Figure, Given
@@ -230,3 +232,25 @@ _TOKENS = {"#token", "#input", "#output"}
 def _counted(q: Quantity) -> str:
     name = next(name for name in q.units if name.startswith("#"))
     return {"#input": "input tokens", "#output": "output tokens"}.get(name, f"{name[1:]}s")
+
+
+def quota(given: Given, total: Sum) -> Iterator[str]:
+    """How many machines a quota of vCPUs starts, and the quota that a number of them needs."""
+    instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
+    limit, counts = total.one("vCPUs"), [f.value for f in given.figures if f.role in ("", "machines", "slot") and f.value == int(f.value)]
+    counts = counts or [float(WORD_NUMBERS[word]) for word in re.findall(r"\bfor (\w+)(?: of (?:them|those))?\W*$", total.asked) if word in WORD_NUMBERS]
+    if not instance or len(counts) > 1 or not (limit or counts):
+        return
+    each, name = total.know(float(instance.vcpus), instance.row), total.working.say(instance.name)
+    if limit:
+        started = int(limit / each)
+        total.working.say(str(started))
+        holds = f"starts {started} × {name}" if started else f"starts no {name}"
+        yield f"A quota of {limit:,g} vCPUs {holds}, which has {each:g} vCPUs {total.cite('quota')}."
+    for count in counts:
+        formula = f"{count:g} × {each:g}"
+        needed = f"{count * each:,g}"
+        total.working.note(Computed(needed, formula, 1.0, (count, each)))
+        total.working.say(formula)
+        total.used.add(count)
+        yield f"{count:g} × {name} need{'s' * (count == 1)} a quota of {needed} vCPUs: {formula} {total.cite('quota needed')}."

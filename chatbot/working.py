@@ -39,6 +39,8 @@ _EXPLAINED = {
     "binary units": ("pretraining-hardware.md", "For a 70 billion parameter model the model state of 1,120 GB is about 1,043 GiB"),
     "emissions": ("pue-regions-carbon-intensity.md", "Emissions = IT energy x PUE x carbon intensity."),
     "checkpoint": ("training-storage.md", "| Amazon S3 | Objects | Yes | Yes | Data sets, final models, checkpoints to keep |"),
+    "quota": ("accelerated-instance-quotas.md", "EC2 quotas for On-Demand and Spot Instances count the vCPUs of running instances per account and per Region."),
+    "quota needed": ("accelerated-instance-quotas.md", "Multiply the vCPUs of the instance type by the number of instances that run at the same time."),
     "Spot": ("ec2-spot-instances.md", "Spot Instances cost up to 90% less than On-Demand Instances, according to AWS."),
 }  # fmt: skip
 

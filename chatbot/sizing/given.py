@@ -179,6 +179,7 @@ _ROLES: tuple[tuple[str, str, Mapping[str, float]], ...] = (
     ("hours", rf"{_N}{_SPAN}", _TIMES),
     ("kept", rf"(?:keep|kept|keeps|keeping|retain\w*|last|newest|latest|store)\s(?:only |the |about )*(?:last |newest |latest )?{_N}(?:of them|checkpoints?|copies)?(?!\s?{_MACHINE})", {}),
     ("kept", rf"{_N}(?:checkpoints|copies|ckpts|snapshots)", {}),
+    ("vCPUs", rf"{_N}v?cpus?", {}),
     ("cards", rf"{_N}[x×]?\s?{_CARD}(?!\s{ONE_MACHINE})", {}),
     ("machines", rf"{_N}[x×]?\s?(?:{_MACHINE}|of (?:them|those|these))", {}),
     ("slot", rf"{_N}(?:figures|numbers|options|answers|questions|prices|cases)", {}),
