@@ -62,9 +62,16 @@ def _patterns(index: Index) -> tuple[re.Pattern[str], ...]:
     cards = {name for row in load_tables(index).get(ACCELERATOR, ()) for name in accelerator_names(next(iter(row.cells.values())))} | known.accelerators
     families = "|".join(sorted(map(re.escape, known.families), key=len, reverse=True)) or "(?!)"
     thing = rf"(?<![\w.-])(?P<name>(?:{families}|[gp]\d|trn|inf)(?:\.(?:metal|nano|micro|small|medium|\d*x?large)(?:-\d+xl)?)?)(?![\w.-]\w)"
-    card = rf"(?:(?P<count>{NUMBER})(?: ?[x×] ?| ))?(?:(?P<each>\d+)[ -]?gi?b )?(?:nvidia |aws |amd )?(?P<card>{'|'.join(sorted(map(re.escape, cards), key=len, reverse=True))})s?(?: (?:tensor core )?{DEVICE}s?)?(?![\w-])"
+    written = "|".join(sorted(map(re.escape, cards), key=len, reverse=True))
+    card = rf"(?:(?P<count>{NUMBER})(?: ?[x×] ?| ))?(?:(?P<each>\d+)[ -]?gi?b )?(?:nvidia |aws |amd )?(?P<card>{written})s?(?: (?:tensor core )?{DEVICE}s?)?(?![\w-])(?: (?:with|of) (?P<whole>\d+) ?gi?b(?!\w))?"
     had = rf"(?:(?P<total>\d+) ?gi?b (?:of )?(?:(?:gpu|accelerator) memory|vram|hbm)|(?P<number>{NUMBER}) (?:nvidia |amd )?{DEVICE}s(?! of| with)|(?P<maker>nvidia|amd) (?:gpu|card)s?|{card})(?!\w)"
-    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in (rf"{thing}{_KIND} {_HAS} (?P<claim>{had})", rf"{thing}{_OF} (?P<claim>{had})", rf"\b(?:i|we) (?:have|use|run|rent)(?: an?| one)? {thing}{_KIND} with (?P<claim>{had})", rf"\b(?:the|those|these) (?P<claim>{had})(?: (?:is|are|comes?))? (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}"))
+    patterns = (
+        rf"{thing}{_KIND} {_HAS} (?P<claim>{had})",
+        rf"{thing}{_OF} (?P<claim>{had})",
+        rf"\b(?:i|we) (?:have|use|run|rent)(?: an?| one)? {thing}{_KIND} with (?P<claim>{had})",
+        rf"\b(?:the|those|these) (?P<claim>{had})(?: (?:is|are|comes?))? (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}",
+    )
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 
 
 def false_premise(query: Query, index: Index) -> Premise | None:
@@ -94,7 +101,7 @@ def _claim(match: re.Match[str], index: Index) -> _Claim | None:
     count = said["count"] or said["number"]
     if not rows or not all(row.number("accelerators") for row in rows):
         return None
-    return _Claim(tuple(rows), name, match.span("claim"), (said["card"] or "").lower(), said["maker"] or "", value_of(count.lower()) if count else 0.0, float(said["each"] or 0), float(said["total"] or 0))
+    return _Claim(tuple(rows), name, match.span("claim"), (said["card"] or "").lower(), said["maker"] or "", value_of(count.lower()) if count else 0.0, float(said["each"] or 0), float(said["total"] or said["whole"] or 0))
 
 
 def _correction(claim: _Claim, said: str) -> tuple[str, Row, bool] | None:

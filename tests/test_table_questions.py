@@ -252,6 +252,7 @@ def test_a_later_turn_points_at_one_of_the_things_before(bot: Chatbot, turns: tu
         ("Since inf2 has NVIDIA GPUs, can I run CUDA on it?", "inf2 instances have AWS Inferentia2 chips, not NVIDIA GPUs [1].\nNo"),
         ("Our g4dn nodes have V100s, can they run bf16?", "g4dn instances have NVIDIA T4 GPUs, not V100s [1].\n"),
         ("is it true that g5 uses the A100?", "No: g5 instances have NVIDIA A10G GPUs, not the A100 [1]."),
+        ("p3 has V100s with 32 GB, right?", "No: p3 instances have NVIDIA V100 GPUs of 16 GiB, not 32 GB [1]."),
         ("The trn1 uses Trainium2, right?", "No: trn1 instances have AWS Trainium chips, not Trainium2 [1]."),
     ],
 )
