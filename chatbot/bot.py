@@ -296,7 +296,7 @@ def _joined(first: Answer, second: Answer) -> Answer:
     return replace(
         second,
         question=first.question,
-        text=f"{first.text}\n" + re.sub(r"\[(\d+)\]", lambda mark: f"[{int(mark[1]) + number}]", second.text),
+        text=f"{first.text}\n" + re.sub(r"\[([1-9]\d*)\]", lambda mark: f"[{int(mark[1]) + number}]", second.text),
         citations=(*first.citations, *(replace(c, number=c.number + number) for c in second.citations)),
         passages=tuple(dict.fromkeys((*first.passages, *second.passages))),
         statements=(*first.statements, *(replace(s, citations=tuple(n + number for n in s.citations)) for s in second.statements)),
@@ -350,7 +350,7 @@ def without_documents(query: Query, index: Index) -> tuple[Kind, Draft | None]:
     if sized_first and (draft := answer_by_sizing(query, index)):
         return "sized", draft
     compared_first = precedes_rows(query, index)
-    if compared_first and (draft := compare_hardware(query, index)):
+    if compared_first and (draft := compare_hardware(query, index, before_rows=True)):
         return "compared", draft
     if draft := row_answer(query, index):
         return "row", draft

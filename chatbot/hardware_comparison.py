@@ -138,15 +138,14 @@ class _Side:
         return each * self.number if each and _MEASURES[measure].table == "sheet" else each
 
 
-def compare_hardware(query: Query, index: Index) -> Draft | None:
+def compare_hardware(query: Query, index: Index, *, before_rows: bool = False) -> Draft | None:
     """Draft the figures of two to six pieces of hardware side by side, after what they mean for what is asked.
 
-    None if the question is of another kind, or if rows tell what is asked without a comparison.
+    None if the question is of another kind or, unless it goes `before_rows`, if rows tell what is asked without a comparison.
     """
     tables = load(index)
     sides = _sides(query, tables.facts)
     asked = (_asked(query.question) if query.history else []) or _asked(query.standalone)
-    before_rows = precedes_rows(query, index)
     if not sides or _is_of_another_kind(query, asked, index, before_rows=before_rows) or not (before_rows or not answer_from_table(query, (), (), index)):
         return None
     unpriced: list[_Side] = []

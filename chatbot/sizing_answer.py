@@ -15,7 +15,7 @@ from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
 from chatbot.sizing.conversation import BUDGETS, HARDWARE, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
 from chatbot.sizing.facts import short
-from chatbot.sizing.fit import FOUR_BITS, TRAINING, Hardware, Placement, hardware, place, runs_on
+from chatbot.sizing.fit import FOUR_BITS, FULL_SERVER, TRAINING, Hardware, Placement, hardware, place, runs_on
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, load_of, shares
 from chatbot.sizing.intent import FACTS
@@ -36,8 +36,6 @@ _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
 _SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _MOST_CARDS = 1024
-# Accelerators of a server with a kind that EC2 does not have.
-_A_SERVER = 8
 # A larger count in a training question is the size of the data set, not of the batch: "20,000 support tickets".
 _MOST_IN_A_BATCH = 1024
 # How likely an intent must be for `_lacking` to reply to it. "unsaid" asks for what no row and no document has; the
@@ -573,7 +571,7 @@ def _as_sold(workload: Workload, facts: Facts) -> Workload:
 
 def _fewest(sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
     """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
-    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=_A_SERVER)
+    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=FULL_SERVER)
     # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
     counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
     machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.name) for n in counts)

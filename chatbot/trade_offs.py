@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from chatbot.computed import Computed
 from chatbot.hardware_answer import hours_asked
-from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
 from chatbot.sizing.given import Figure, Given
@@ -187,6 +186,26 @@ def scaling(given: Given, total: Sum) -> Iterator[str]:
         rate = f" × {plain(price[0])}" if price else ""
         yield f"{compared(total, [(f'the {plain(few)}', before + rate), (f'the {plain(many)}', after + rate)], '${}' if price else f'{{}} {unit}', 'cost' if price else 'take', percent=True)} {total.cite('cost')}."
 
+def quota(given: Given, total: Sum) -> Iterator[str]:
+    """How many machines a quota of vCPUs starts, and the quota that a number of them needs."""
+    instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
+    limit, counts = total.one("vCPUs"), [f.value for f in given.figures if f.role in ("", "machines", "slot") and f.value == int(f.value)]
+    if not instance or len(counts) > 1 or (limit is None and not counts):
+        return
+    each, name = total.know(float(instance.vcpus), instance.row), total.working.say(instance.name)
+    if limit is not None:
+        started = int(limit / each)
+        total.working.say(str(started))
+        holds = f"starts {started} × {name}" if started else f"starts no {name}"
+        yield f"A quota of {limit:,g} vCPUs {holds}, which has {each:g} vCPUs {total.cite('quota')}."
+    for count in counts:
+        formula = f"{count:g} × {each:g}"
+        needed = f"{count * each:,g}"
+        total.working.note(Computed(needed, formula, 1.0, (count, each)))
+        total.working.say(formula)
+        total.used.add(count)
+        yield f"{count:g} × {name} need{'s' * (count == 1)} a quota of {needed} vCPUs: {formula} {total.cite('quota needed')}."
+
 
 # --- an API against machines ----------------------------------------------------------------------------------------------
 
@@ -232,25 +251,3 @@ _TOKENS = {"#token", "#input", "#output"}
 def _counted(q: Quantity) -> str:
     name = next(name for name in q.units if name.startswith("#"))
     return {"#input": "input tokens", "#output": "output tokens"}.get(name, f"{name[1:]}s")
-
-
-def quota(given: Given, total: Sum) -> Iterator[str]:
-    """How many machines a quota of vCPUs starts, and the quota that a number of them needs."""
-    instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
-    limit, counts = total.one("vCPUs"), [f.value for f in given.figures if f.role in ("", "machines", "slot") and f.value == int(f.value)]
-    counts = counts or [float(WORD_NUMBERS[word]) for word in re.findall(r"\bfor (\w+)(?: of (?:them|those))?\W*$", total.asked) if word in WORD_NUMBERS]
-    if not instance or len(counts) > 1 or not (limit or counts):
-        return
-    each, name = total.know(float(instance.vcpus), instance.row), total.working.say(instance.name)
-    if limit:
-        started = int(limit / each)
-        total.working.say(str(started))
-        holds = f"starts {started} × {name}" if started else f"starts no {name}"
-        yield f"A quota of {limit:,g} vCPUs {holds}, which has {each:g} vCPUs {total.cite('quota')}."
-    for count in counts:
-        formula = f"{count:g} × {each:g}"
-        needed = f"{count * each:,g}"
-        total.working.note(Computed(needed, formula, 1.0, (count, each)))
-        total.working.say(formula)
-        total.used.add(count)
-        yield f"{count:g} × {name} need{'s' * (count == 1)} a quota of {needed} vCPUs: {formula} {total.cite('quota needed')}."

@@ -86,6 +86,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 980 GB / 5 GB/s = 196 s, of 1,800 s 10.9 %
         (["checkpoint for a 70B with optimizer states, how long does writing it take if FSx does 5 GB/s? we checkpoint every 30 min, % of the time lost?"], r"980 GB for a checkpoint; 196 s to write it at your 5 GB/s; 10\.9 % of the time at one every 30 minutes"),
         (["I have 64 vCPUs of P quota. How many p4d.24xlarge can I start with that? And what quota would I need for four?"], r"A quota of 64 vCPUs starts no p4d\.24xlarge, which has 96 vCPUs \[1\]\[2\]\.\n4 × p4d\.24xlarge need a quota of 384 vCPUs: 4 × 96 \[2\]\[3\]\.$"),
+        (["my quota is 0 vCPUs, how many p5.48xlarge can I start?"], r"A quota of 0 vCPUs starts no p5\.48xlarge, which has 192 vCPUs \[1\]\[2\]\.$"),
         (["how much vCPU quota do I need for 8 p5.48xlarge?"], r"8 × p5\.48xlarge need a quota of 1,536 vCPUs: 8 × 192 \[1\]\[2\]\.$"),
         # 12e6 / 86,400 × 3 × 150 / 2,000 = 31.25; 32 × 1.861 × 730 = 43,473
         (["12 million requests a day, each 600 input and 150 output tokens, peak is three times the average. One L40S sustains 2,000 output tokens per second on our 8B. How many g6e.xlarge at the peak, and the monthly bill?"], r"32 × g6e\.xlarge, for 62,500 tokens a second at 2,000 tokens a second from each \[1\]\[2\]\. \$43,500 for 730 hours"),

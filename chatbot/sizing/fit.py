@@ -20,7 +20,7 @@ Runs = Literal["yes", "unknown", "no"]
 
 # A verdict is "tight" if a tenth more or less memory would change it.
 _TIGHT = 1.1
-_FULL_SERVER = 8
+FULL_SERVER = 8
 _MOST_SERVING, _MOST_TRAINING = 16, 128
 TRAINING = frozenset({Task.FULL, Task.LORA, Task.QLORA, Task.PRETRAIN})
 FOUR_BITS = frozenset({Format.INT4, Format.NF4, Format.AWQ, Format.GPTQ})
@@ -155,7 +155,7 @@ def place(
         return on(count).needed_bytes <= machine.usable_bytes
 
     first = instances or 1
-    if instances or machine.devices < _FULL_SERVER or holds(first):
+    if instances or machine.devices < FULL_SERVER or holds(first):
         return on(first)
     # More servers mean less memory on each, so the smallest sufficient number can be found by bisection.
     several = range(2, (_MOST_TRAINING if workload.task in TRAINING else max(1, min(_MOST_SERVING, model.layers))) + 1)

@@ -200,7 +200,7 @@ _SHARES = {
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%")
 # Spelled-out counts ("eight GPUs"). "One" is excluded because it is often no count, as in "one may fail".
-_COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= )")
+_COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= |\W*$)")
 _HYPHENED = re.compile(r"(?<=\d)-(?=(?:hour|minute)s?\b)")
 _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
