@@ -282,11 +282,15 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
     if premise is None:
         yield from _answered(query, index)
         return
-    *events, last = _known(query, premise.draft)
-    if premise.question and last.answer and last.answer.citations:
-        *_, after = _answered(understand(premise.question, query.history, index), index)
-        joined = _joined(last.answer, after.answer) if after.answer and not after.answer.refused else last.answer
-        events, last = [*(Event("text", line) for line in joined.text.splitlines(keepends=True))], Event("answer", answer=joined)
+    after = None
+    if premise.question:
+        *_, last = _answered(understand(premise.question, query.history, index), index)
+        after = last.answer if last.answer and not last.answer.refused else None
+    *events, last = _known(query, premise.brief if after else premise.draft)
+    if after and last.answer:
+        corrected = " ".join(without_marks(last.answer.text).split())
+        told = after if corrected in " ".join(without_marks(after.text).split()) else _joined(last.answer, after)
+        events, last = [Event("text", line) for line in told.text.splitlines(keepends=True)], Event("answer", answer=replace(told, question=query.question))
     yield from (*events, last)
 
 

@@ -1,12 +1,13 @@
-"""Correct what a question takes for granted of an instance type or family, if the table of instance types contradicts it."""
+"""Correct what a question takes for granted, if the table of instance types or a prepared answer contradicts it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
 from chatbot.per_index import per_index
-from chatbot.query import Query
+from chatbot.proved_answers import Match, answer_of, nearest
+from chatbot.query import Query, understand
 from chatbot.sizing.facts import short
 from chatbot.table.bounds import NUMBER, value_of
 from chatbot.table.columns import ACCELERATOR, DEVICE
@@ -31,14 +32,36 @@ _SEVERAL = re.compile(rf"(?:\b(?:cluster|fleet|group|pool|set|couple|pair|severa
 _TAG = re.compile(r"\b(?:right|correct|true|no|yes|innit|isn['’]?t it|don['’]?t they|doesn['’]?t it)\W*$", re.IGNORECASE)
 # GB and GiB are used for each other, and sizes are rounded.
 _NEAR = 0.1
+_THEN = r"(?:(?:can|could|should|do|does|is|are|will|would) (?:i|we|it|that|the|there|they|you|one)|what|which|how|why)\b"
+# Clauses that are no part of what is asked: "since X, …", "X, so can we …?", "why does X …?".
+_GRANTED = (
+    re.compile(rf"(?:^|[,;.:]\s+|\b(?:and|but|so)\s+)(?:since|because|given(?: that)?|considering(?: that)?|now that|as|seeing(?: that)?|knowing(?: that)?)\s+(?P<said>[^,;?!]{{1,200}}?)(?=[,;?!]|\.(?!\d)|\s(?:so|then)\b|\s{_THEN}|$)", re.IGNORECASE),
+    re.compile(rf"(?:^|[;.]\s+)(?P<said>(?:[^,;.?!]|\.(?=\d)){{1,200}}?),?\s+so(?: then)?,?\s+{_THEN}", re.IGNORECASE),
+    re.compile(r"\bwhy\s+(?P<said>(?:does|do|is|are|can|has|have)\s+(?:(?!\b(?:i|we|my|our|it|this)\b)(?:[^?.,;]|\.(?=\d))){1,200})(?=[?,;]|\.(?!\d)|$)", re.IGNORECASE),
+)  # fmt: skip
+_NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|only|unless)\b|n['’]t\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"(?:does|do|is|are|can|could|has|have|will|did)\b", re.IGNORECASE)
+_DENIED = re.compile(r"(?:no|not|never|neither|none|do not|only)\b", re.IGNORECASE)
+# Below this probability a prepared answer may be to another question than whether the clause is true.
+_SAME = 0.4
+_FEWEST_WORDS = 3
+_SENTENCE = re.compile(r".+?[.!](?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A false premise: the draft that corrects it, and the question with what is true in its place, "" if nothing else is asked."""
+    """A false premise: the draft that corrects it, and the question with what is true in its place, "" if nothing else is asked.
+
+    `brief` is the correction in one sentence, to be followed by the answer to the question.
+    """
 
     draft: Draft
     question: str
+
+    @property
+    def brief(self) -> Draft:
+        first = _SENTENCE.match(self.draft.text)
+        return replace(self.draft, text=first.group()) if first else self.draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +108,23 @@ def false_premise(query: Query, index: Index) -> Premise | None:
             claim = None if (not place and _asks(before)) or _SEVERAL.search(before) else _claim(match, index)
             if claim and (told := _correction(claim, text[slice(*claim.span)])):
                 return _premise(claim, *told, match, query)
-    return None
+    return next(_denied(query, index), None)
+
+
+def _denied(query: Query, index: Index) -> Iterator[Premise]:
+    """Yield what a question takes for granted and a prepared answer denies: asked as a question, it gets a "No"."""
+    for match in (match for pattern in _GRANTED for match in pattern.finditer(query.question)):
+        clause = match["said"]
+        if len(clause.split()) < _FEWEST_WORDS or _NEGATED.search(clause):
+            continue
+        near = nearest(understand(f"{clause}?", (), index), index)
+        if near and _denies(near[0]) and (draft := answer_of(near[0], index)):
+            yield Premise(draft, query.standalone)
+
+
+def _denies(match: Match) -> bool:
+    answer = match.question.answer
+    return match.probability >= _SAME and bool(_YES_OR_NO.match(answer.question) and _DENIED.match(answer.answer))
 
 
 def _asks(before: str) -> bool:

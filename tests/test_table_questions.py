@@ -264,8 +264,23 @@ def test_a_false_premise_on_hardware_is_corrected_first(bot: Chatbot, question: 
 
 
 @pytest.mark.parametrize(
+    ("question", "first", "then"),
+    [
+        ("Since the L40S has NVLink, can I use tensor parallel on a g6e.48xlarge?", "No: NVLink and NVSwitch are found in the P families, such as P5 and P6 [1].", "smallest number of GPUs"),
+        ("The L4 supports MIG, so how many pods fit on a g6.xlarge?", "No", ""),
+        ("why does int8 quantization improve the accuracy of a model?", "No: it is used for less memory and cheaper, faster inference, not for accuracy [1][2].", ""),
+        ("since trn2 runs CUDA natively, can we just lift our docker images over", "No: CUDA kernels do not run on Neuron [1].", "the Neuron DLC"),
+    ],
+)
+def test_what_a_prepared_answer_denies_is_corrected_first(bot: Chatbot, question: str, first: str, then: str) -> None:
+    answer = bot.ask(question)
+    assert (answer.text.startswith(first), then in answer.text, answer.dropped, answer.question) == (True, True, 0, question), answer.text
+
+
+@pytest.mark.parametrize(
     "question",
     [
+        "why does my model recompile on every request?", "since the L4 supports FP8, how big a model fits a g6.xlarge?", "since Spot can be interrupted, how often should I save?", "we are short of capacity, so should we book a block?",
         "Since g6 instances use the L4, can I turn on MIG on a g6.xlarge?", "Which g5 has 4 GPUs?", "what g5 size has 3 gpus?", "compare the H100 in p5 with the A100 in p4d", "should I replace my p4d with H100s?",
         "is a g5 with 24 GB better than an H100?", "Since the g5 doesn't have an H100, what should I use for FP8?", "our two g5.xlarge have 2 GPUs, can I do tensor parallel?",
         "our cluster of g5.xlarge has 8 GPUs, how do I use them?", "g5.xlarge has 22 GB of gpu memory, will a 7B fit?", "since g5.12xlarge has 4 A10Gs, does tensor parallel work over PCIe?", "if I move from g5 to H100, do I gain FP8?",
