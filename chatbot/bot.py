@@ -243,11 +243,9 @@ def _for_model(query: Query, index: Index, times: int) -> tuple[Passage, ...]:
 
 
 def _is_safe(answer: Answer) -> bool:
-    """Whether an answer, its quotes and their titles are free of links and instructions, which may have misled a model."""
-    shown_with_it = (part for c in answer.citations for part in (c.quote, c.passage.chunk.document.title))
-    return all(is_fit(part) and not is_instruction(part) for part in answer.text.splitlines()) and all(
-        is_fit(part) and not is_instruction(part) and without_marks(part) == part for part in shown_with_it
-    )
+    """Whether an answer, its quotes and their titles are free of the instructions and keys that may have misled a model."""
+    quoted = [part for c in answer.citations for part in (c.quote, c.passage.chunk.document.title)]
+    return not any(map(is_instruction, (*answer.text.splitlines(), *quoted))) and all(without_marks(part) == part for part in quoted)
 
 
 def _refused(answer: Answer, query: Query, index: Index) -> Answer:

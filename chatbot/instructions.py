@@ -34,8 +34,8 @@ _ORDERS = re.compile(
     # Role markers of a chat, and the answer line of an exam
     r"|^\W*(?:system|assistant|user|human|developer|instructions?)\s*:|\"role\"\s*:"
     r"|\bANSWER\s*:\s*\(?[A-H]\b|<\|?/?(?:im_start|im_end|system|assistant|user|inst|s)\|?>|\[/?INST\]|<<SYS>>"
-    # HTML comments, which a page does not show, and orders about every exam question
-    r"|<!--|\b(?:every|each|all|any) (?:exam )?questions?\b"
+    # HTML that a page does not show as text, mentions in a chat, and orders about every exam question
+    r"|<(?:[!@]|/?(?:script|style|img|iframe|object|embed|svg|form|input|meta)\b)|\b(?:every|each|all|any) (?:exam )?questions?\b"
     # The same in other common languages
     r"|\b(?:ignorier\w*|vergiss|missachte\w*|ignorez|oubliez|ignora|olvida|ignore[zr]?)\b[^.]{0,40}\b(?:anweisung|vorgabe|regel|instruction|consigne|instruccion|instrucción|regla)\w*"
     r"|\b(?:sag\w*|antwort\w*|schreib\w*) (?:dem|den|allen|immer|stets|nur)\b|\b(?:dites|répondez|écrivez|di|responde|escribe) (?:à|au|toujours|que|al|siempre|a los)\b"

@@ -205,7 +205,7 @@ def test_waiting_doubles_up_to_a_limit_and_ends() -> None:
 
 
 def asked(
-    bot: Chatbot, *replies: object, time: Time | None = None, **settings: float
+    bot: Chatbot, *replies: object, time: Time | None = None, question: str = QUESTION, **settings: float
 ) -> tuple[Answer, ScriptedChatModel]:
     """The answer when a model gives these replies in turn; a callable reply is called with the messages."""
     waiting = list(replies)
@@ -216,7 +216,7 @@ def asked(
 
     model = ScriptedChatModel(script=script)
     clock = (time or Time()).clock()
-    return Chatbot(bot.index, model, ModelSettings(**settings), clock).ask(QUESTION), model  # type: ignore[arg-type]
+    return Chatbot(bot.index, model, ModelSettings(**settings), clock).ask(question), model  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -249,6 +249,22 @@ def test_a_document_that_may_have_misled_the_model_is_not_quoted_offline(tmp_pat
     bot = Chatbot(Index.open(tmp_path / "index"), ScriptedChatModel(replies=[RuntimeError()]))
     answer = bot.ask("How much memory does a Zephyr X1 have?\nA. 16 GB\nB. 32 GB")
     assert (answer.refused, answer.choices, answer.confidence) == (True, (), None)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is in a trn1.32xlarge?",
+        "fp8 on a10g?",
+        "What memory bandwidth does an L4 have?",
+        "Karpenter brings up no GPU node for my pending pods. What should I check?",
+        "My GPU Operator pods stay in Init. Where do I look?",
+    ],
+)
+def test_an_offline_answer_with_links_or_angle_brackets_in_its_quotes_is_given(bot: Chatbot, question: str) -> None:
+    expected, (answer, _) = bot.ask(question), asked(bot, RuntimeError(), question=question)
+    assert not expected.refused
+    assert (answer.text, answer.citations) == (expected.text, expected.citations)
 
 
 def test_an_exception_that_nobody_knows_is_answered_offline_at_once(bot: Chatbot) -> None:

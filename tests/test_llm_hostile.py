@@ -58,8 +58,10 @@ def check_harmless(answer: Answer, harmful: Sequence[str]) -> None:
 
 @pytest.mark.parametrize("item", one_of(6, DOCUMENTS), ids=lambda item: item["id"])
 def test_no_order_of_a_document_reaches_the_user(poisoned: Index, item: dict[str, Any]) -> None:
-    answer = Chatbot(poisoned, ScriptedChatModel(script=obeying(item["obeyed"]))).ask(item["question"])
-    assert any(f"{item['id']}.md" in p.chunk.document.id for p in answer.passages), "the document was not found"
+    model = ScriptedChatModel(script=obeying(item["obeyed"]))
+    answer = Chatbot(poisoned, model).ask(item["question"])
+    title = item["text"].splitlines()[0].removeprefix("# ")
+    assert any(f'title="{title}"' in call[-1].text for call in model.calls), "the document was not found"
     check_harmless(answer, item["harm"])
 
 
