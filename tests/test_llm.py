@@ -180,10 +180,12 @@ def test_an_exam_answer_has_the_letters_first_and_no_answer_line(bot: Chatbot) -
 
 
 @pytest.mark.parametrize(
-    ("last", "choices"), [("ANSWER: A\nANSWER: B", ("B",)), ("ANSWER: B, Z", ("B",)), ("ANSWER: H", ()), ("", ())]
+    ("last", "model"),
+    [("ANSWER: A\nANSWER: B", "scripted"), ("ANSWER: B, Z", "scripted"), ("ANSWER: H", "offline"), ("", "offline")],
 )
-def test_the_last_answer_line_chooses_among_the_offered(bot: Chatbot, last: str, choices: tuple[str, ...]) -> None:
-    assert asked(bot, EXAM, f"{EXAM_LINES}{last}")[0].choices == choices
+def test_the_last_answer_line_chooses_among_the_offered(bot: Chatbot, last: str, model: str) -> None:
+    answer = asked(bot, EXAM, f"{EXAM_LINES}{last}")[0]
+    assert (answer.choices, answer.model) == (("B",), model)
 
 
 def test_several_letters_are_chosen_in_the_options_order(bot: Chatbot) -> None:
@@ -199,14 +201,21 @@ def test_several_letters_are_chosen_in_the_options_order(bot: Chatbot) -> None:
     "reasons",
     [
         "",  # no reason
-        "Inferentia is the best for everything [1].\n",  # not supported by the passage
+        "The H100 is the best for everything [1].\n",  # not supported by the passage
         f"{TRAINS} {{{TRAINS}}}.\n",  # supported, but about another option
-        f"- A. Trainium: {TRAINS} {{{TRAINS}}}.\n- B. Inferentia: because.\n",
+        f"- A. Trainium: {TRAINS} {{{TRAINS}}}.\n- C. The H100: because.\n",
     ],
 )
-def test_letters_whose_reasons_do_not_hold_are_not_shown(bot: Chatbot, reasons: str) -> None:
-    answer, model = asked(bot, EXAM, f"{reasons}ANSWER: B")
-    assert (answer.refused, answer.choices, len(model.calls)) == (True, (), 2)
+def test_letters_whose_reasons_do_not_hold_give_way_to_the_offline_answer(bot: Chatbot, reasons: str) -> None:
+    answer, model = asked(bot, EXAM, f"{reasons}ANSWER: C")
+    expected = bot.ask(EXAM)
+    assert (answer.text, answer.choices, answer.model, len(model.calls)) == (expected.text, ("B",), "offline", 2)
+    assert answer.notice == "The sources bear out nothing that scripted wrote, so the offline reader answered."
+
+
+def test_a_models_own_refusal_of_an_exam_question_stands(bot: Chatbot) -> None:
+    answer, model = asked(bot, EXAM, f"**{REFUSAL}**")
+    assert (answer.refused, answer.choices, answer.model, len(model.calls)) == (True, (), "scripted", 2)
 
 
 def test_a_lead_that_does_not_hold_is_replaced_by_the_options_own_reason(bot: Chatbot) -> None:
@@ -322,7 +331,7 @@ def test_an_exam_answer_that_speaks_against_its_letter_is_asked_again_once(bot: 
     answer, model = asked(bot, EXAM, against, f"{SERVES} {{{SERVES}}}.\n{EXAM_LINES}ANSWER: B")
     assert (answer.choices, len(model.calls)) == (("B",), 2)
     answer, model = asked(bot, EXAM, against)
-    assert (answer.choices, answer.refused, len(model.calls)) == ((), True, 2)
+    assert (answer.text, answer.model, len(model.calls)) == (bot.ask(EXAM).text, "offline", 2)
 
 
 @pytest.mark.parametrize(

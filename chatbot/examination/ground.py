@@ -9,6 +9,7 @@ from chatbot.evidence import Unit
 from chatbot.examination.entailment import Reading, read_unit
 from chatbot.examination.matter import Matter, cover
 from chatbot.examination.requirements import Stance, stance
+from chatbot.instructions import is_instruction
 from chatbot.meaning import exam_nearness
 from chatbot.query import Query
 from chatbot.scoring import Scored, score_units
@@ -52,7 +53,7 @@ def grounds(matter: Matter, query: Query, passages: Sequence[Passage], index: In
 
 
 def _can_speak(unit: Unit) -> bool:
-    return unit.kind != "note" and not unit.plain.endswith("?") and not _NOT_EVIDENCE.match(unit.plain)
+    return unit.kind != "note" and not unit.plain.endswith("?") and not _NOT_EVIDENCE.match(unit.plain) and not is_instruction(unit.plain)
 
 
 def _worth(matter: Matter, ground: Ground) -> float:

@@ -54,6 +54,8 @@ class Examined:
     choices: tuple[str, ...]
     # Whether the model's own reason speaks against these letters, so that it may be asked again.
     contradicted: bool = False
+    # Whether the model says that the sources do not decide it.
+    refuses: bool = False
 
 
 def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
@@ -63,7 +65,8 @@ def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
     leading reason or, if that fails, the line of a chosen option (of any option, in a negated question). Without such a
     reason there is no answer at all, because letters without a reason are a guess.
     """
-    choices = () if text.lstrip(" *_\n").startswith(REFUSAL) else chosen(text, query.options, query.choose)
+    refuses = text.lstrip(" *_\n").startswith(REFUSAL)
+    choices = () if refuses else chosen(text, query.options, query.choose)
     lead, by_option = _parts(text, query.options, choices)
     label = ", ".join(choices)
     lines = [f"- {o.label}: {by_option[o.letter]}" for o in query.options if o.letter in by_option]
@@ -79,7 +82,7 @@ def examined(text: str, query: Query, evidence: Sequence[Evidence]) -> Examined:
             unfit = tuple(without_marks(line).strip() for line in text.splitlines() if not is_fit(line))
             return Examined(replace(verified, dropped=verified.dropped + unfit), choices, against)
     dropped = tuple(without_marks(line).strip() for line in text.splitlines() if line.strip())
-    return Examined(Verified("", (), dropped), ())
+    return Examined(Verified("", (), dropped), (), refuses=refuses)
 
 
 def _parts(text: str, options: Sequence[Option], choices: Sequence[str]) -> tuple[str, dict[str, str]]:

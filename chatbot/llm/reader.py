@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
@@ -160,7 +160,7 @@ class _Attempt:
             verified = self.stream.verified
             return Reading(verified, (), self._read(verified), notice, self.stream.refuses)
         found = examined(self.text, self.query, self.stream.evidence)
-        return Reading(found.verified, found.choices, self._read(found.verified), notice, contradicted=found.contradicted)
+        return Reading(found.verified, found.choices, self._read(found.verified), notice, found.refuses, found.contradicted)
 
     def _read(self, verified: Verified) -> tuple[Passage, ...]:
         """Return the passages that it was given, then any others that it cites."""
@@ -230,8 +230,8 @@ class LanguageReader:
 
         Besides the passages, the model reads the table rows that the question is about. It may call the tools over the index.
 
-        If a first attempt leaves no answer, a second one gets twice the passages. If that leaves nothing verified either,
-        raise Unavailable, unless the model itself refused. An exam answer that speaks against its letters twice is dropped.
+        If a first attempt leaves no answer, a second one gets twice the passages. If that leaves nothing verified either, or
+        an exam answer that speaks against its letters, raise Unavailable, unless the model itself refused.
         Raises ReaderError with the remedy if the user can fix what is wrong, else Unavailable.
         """
         from chatbot.hybrid_retriever import retrieved
@@ -243,10 +243,8 @@ class LanguageReader:
         reading = yield from self._tried(query, history, index, found(1)[:limit], patience, tally)
         if not _is_answer(reading, query) and not reading.notice:
             reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], patience, tally)
-            if not (reading.verified.citations or reading.refuses or query.options):
-                raise Unavailable(f"The sources bear out nothing that {self.name} wrote, so the offline reader answered.")
-        if reading.contradicted:
-            reading = replace(reading, verified=Verified("", (), reading.verified.dropped), choices=())
+        if not (_is_answer(reading, query) or reading.refuses):
+            raise Unavailable(f"{reading.notice} The sources bear out nothing that {self.name} wrote, so the offline reader answered.".lstrip())
         if query.options and reading.verified.text:
             yield reading.verified.text
         yield reading
