@@ -66,12 +66,27 @@ def test_a_wrong_call_is_answered_with_the_remedy_and_the_model_goes_on(bot: Cha
     assert answer.text == "An m6i.8xlarge has 32 vCPUs [1]."
 
 
-def test_calls_are_bounded_in_number(bot: Chatbot) -> None:
-    answer, model = asked(bot, [CALL], tools=2)
-    assert answer.notice.startswith("The sources bear out nothing that scripted wrote")
-    assert len(model.calls) == 2 * 3  # a second attempt with twice as many passages
+def test_calls_are_bounded_in_number_and_the_last_results_ask_for_the_answer(bot: Chatbot) -> None:
+    model = ScriptedChatModel(script=lambda messages: TEXT if "answer now" in messages[-1].text else [CALL], takes_tools=True)
+    answer = Chatbot(bot.index, model, ModelSettings(tools=2)).ask(QUESTION)
+    assert (answer.text, len(model.calls)) == ("An m6i.8xlarge has 32 vCPUs [1].", 3)
+    assert ["answer now" in told.text for told in results(model.calls[2])] == [False, True]
     _, model = asked(bot, [CALL] * 6, TEXT)
     assert [message.status for message in results(model.calls[1])] == ["success"] * 4 + ["error"] * 2
+
+
+def test_a_model_that_only_calls_is_asked_once_more_with_what_its_calls_found(bot: Chatbot) -> None:
+    answer, model = asked(bot, [CALL], tools=2)
+    assert answer.notice.startswith("The sources bear out nothing that scripted wrote")
+    assert len(model.calls) == 3 + 1
+    assert "m6i.8xlarge" in model.calls[3][-1].text.partition("<rows>")[2].partition("</rows>")[0]
+
+
+@pytest.mark.parametrize("failed", ["It is a fine machine.", TimeoutError(), "The sources do not say."])
+def test_what_tools_found_can_be_cited_in_a_second_attempt(bot: Chatbot, failed: Any) -> None:
+    answer, model = asked(bot, [CALL], failed, TEXT)
+    assert (answer.text, answer.model, len(model.calls)) == ("An m6i.8xlarge has 32 vCPUs [1].", "scripted", 3)
+    assert "m6i.8xlarge" in answer.citations[0].quote
 
 
 def test_a_scripted_model_calls_its_tools_in_one_piece_too() -> None:

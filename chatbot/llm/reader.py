@@ -85,6 +85,14 @@ class Tally:
 
 
 @dataclass
+class _LookedUp:
+    """How many more rounds of tool calls are run for one answer, and what they have found so far."""
+
+    rounds: int
+    found: list[Evidence] = field(default_factory=list)
+
+
+@dataclass
 class _Attempt:
     """One attempt at an answer: what the model was given, what it has written, and what of that was shown."""
 
@@ -94,6 +102,7 @@ class _Attempt:
     # What the citation keys stand for: the passages, then table rows, then results of tools.
     evidence: list[Evidence]
     messages: list[BaseMessage]
+    looked_up: _LookedUp
     patience: Patience
     tally: Tally
     # Asked about unsure claims once the answer is complete; None if the local judge decides alone.
@@ -147,10 +156,13 @@ class _Attempt:
         """Whether the reply calls tools, so that its text is not the answer yet."""
         return bool(self.reply and (self.reply.tool_calls or self.reply.invalid_tool_calls))
 
-    def goes_on(self, results: Sequence[BaseMessage]) -> None:
-        """Add the results of tools and get ready to call the model again."""
+    def goes_on(self) -> None:
+        """Run the called tools, add their results, and get ready to call the model again."""
         assert self.reply
-        self.messages += [self.reply, *results]
+        self.looked_up.rounds -= 1
+        given = len(self.evidence)
+        self.messages += [self.reply, *toolbox.run(self.reply, self.index, self.evidence, is_last=not self.looked_up.rounds)]
+        self.looked_up.found += self.evidence[given:]
         self.reply, self.text, self.transcript = None, "", Transcript(self.transcript.thinks_aloud)
         self.stream.begin_again()
 
@@ -239,10 +251,10 @@ class LanguageReader:
         def found(times: int) -> Sequence[Passage]:
             return retrieved(query.standalone, lambda: search(times))
 
-        limit = self._settings.passages
-        reading = yield from self._tried(query, history, index, found(1)[:limit], patience, tally)
+        limit, looked_up = self._settings.passages, _LookedUp(self._settings.tools)
+        reading = yield from self._tried(query, history, index, found(1)[:limit], looked_up, patience, tally)
         if not _is_answer(reading, query) and not reading.notice:
-            reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], patience, tally)
+            reading = yield from self._tried(query, history, index, found(2)[: 2 * limit], looked_up, patience, tally)
         if not (_is_answer(reading, query) or reading.refuses):
             raise Unavailable(f"{reading.notice} The sources bear out nothing that {self.name} wrote, so the offline reader answered.".lstrip())
         if query.options and reading.verified.text:
@@ -250,17 +262,20 @@ class LanguageReader:
         yield reading
 
     def _tried(
-        self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], patience: Patience, tally: Tally
+        self, query: Query, history: Sequence[Turn], index: Index, passages: Sequence[Passage], looked_up: _LookedUp, patience: Patience, tally: Tally
     ) -> Generator[str, None, Reading]:
-        """Read once, with retries while they help: later if throttled, with half the passages if the prompt is too long."""
+        """Read once, with retries while they help: later if throttled, with half the passages if the prompt is too long.
+
+        What tools found in an earlier attempt stands in the prompt.
+        """
         number, waited = 0, 0.0
         while True:
             number += 1
-            rows = toolbox.rows_for(query, passages, index)
+            rows = toolbox.rows_for(query, passages, index, looked_up.found)
             messages = prompts.answering(query, passages, rows, history, as_document=self._cites and not query.options)
             second = SecondOpinion() if self._settings.judge else None
             evidence = [*whole(passages), *rows]
-            attempt = _Attempt(query, index, passages, evidence, messages, patience, tally, second, Transcript(self._thinks_aloud))
+            attempt = _Attempt(query, index, passages, evidence, messages, looked_up, patience, tally, second, Transcript(self._thinks_aloud))
             thinks = self._thinks
             failure = yield from self._answered(attempt)
             if failure is None:
@@ -275,6 +290,7 @@ class LanguageReader:
                 return attempt.reading(shortened(failure.kind, self.name))
             if failure.kind is Kind.CONTEXT and len(passages) > 1:
                 passages = passages[: len(passages) // 2]
+                looked_up.found.clear()
                 continue
             throttled = failure.kind is Kind.THROTTLED
             left = min(patience.left(), _PATIENCE - waited) if throttled else patience.left()
@@ -310,20 +326,20 @@ class LanguageReader:
 
     def _answered(self, attempt: _Attempt) -> Generator[str, None, Failure | None]:
         """Yield the pieces to show and return the failure, if any; tools that the model calls are run in between."""
-        for number in range(self._settings.tools + 1):
-            failure = yield from self._called(attempt, last=number == self._settings.tools)
-            if failure or not attempt.calls_tools():
+        while True:
+            failure = yield from self._called(attempt)
+            if failure or not (attempt.calls_tools() and attempt.looked_up.rounds):
                 return failure
-            assert attempt.reply
-            attempt.goes_on(toolbox.run(attempt.reply, attempt.index, attempt.evidence))
-        return None
+            attempt.goes_on()
 
-    def _called(self, attempt: _Attempt, *, last: bool) -> Generator[str, None, Failure | None]:
+    def _called(self, attempt: _Attempt) -> Generator[str, None, Failure | None]:
         """Call the model once: yield the pieces to show and return the failure, if any."""
-        with_tools = self._takes_tools and not attempt.query.options
+        # After the last round of calls they are still bound, because Bedrock takes no results without them.
+        may_call = bool(attempt.looked_up.rounds) or attempt.messages[-1].type == "tool"
+        with_tools = self._takes_tools and may_call and not attempt.query.options
         attempt.patience.speaking = False
         try:
-            with closing(self._chain(attempt, with_tools=with_tools, last=last).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
+            with closing(self._chain(attempt, with_tools=with_tools).stream(attempt.messages)) as pieces:  # type: ignore[type-var]
                 for piece in pieces:
                     attempt.shown = attempt.shown or bool(piece)
                     yield piece
@@ -333,13 +349,13 @@ class LanguageReader:
             # Client libraries may raise anything; in any case the user gets a sentence or the offline reader's answer.
             if with_tools and not attempt.shown and toolbox.takes_none(error):
                 self._takes_tools = False
-                return (yield from self._called(attempt, last=True))
+                return (yield from self._called(attempt))
             failure = classify(error)
             _log.debug("%s: %s (%s)", self.name, failure.kind, type(error).__name__)
             return failure
         return None
 
-    def _chain(self, attempt: _Attempt, *, with_tools: bool, last: bool) -> Runnable[list[BaseMessage], str]:
+    def _chain(self, attempt: _Attempt, *, with_tools: bool) -> Runnable[list[BaseMessage], str]:
         """Return prompt, model and verification as a LangChain chain, so that its callbacks and traces see each step."""
         from langchain_core.runnables import RunnableGenerator, RunnableLambda
 
@@ -349,13 +365,13 @@ class LanguageReader:
             return messages
 
         def verified(chunks: Iterator[BaseMessage]) -> Iterator[str]:
-            yield from self._verified(chunks, attempt, last=last)
+            yield from self._verified(chunks, attempt)
 
         model = self._opened(attempt.patience)
         bound: Runnable[Any, Any] = model.bind_tools(toolbox.specifications()) if with_tools else model
         return RunnableLambda(prompt) | Timely(bound, attempt.patience) | RunnableGenerator(verified)
 
-    def _verified(self, chunks: Iterator[BaseMessage], attempt: _Attempt, *, last: bool) -> Iterator[str]:
+    def _verified(self, chunks: Iterator[BaseMessage], attempt: _Attempt) -> Iterator[str]:
         end, patience = "", attempt.patience
         for chunk in chunks:
             check()
@@ -372,7 +388,7 @@ class LanguageReader:
                 break
         if end in _GUARDED:
             raise Known(Kind.GUARDRAIL)
-        if attempt.calls_tools() and not last:
+        if attempt.calls_tools() and attempt.looked_up.rounds:
             return
         if not end and tells_its_end(self.name) and not (attempt.transcript.is_full or attempt.stream.loops):
             raise Known(Kind.CUT)

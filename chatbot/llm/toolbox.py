@@ -29,13 +29,14 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 _NO_TOOLS = re.compile(r"\btools?\b|function[ -]?call", re.IGNORECASE)
 
 
-def rows_for(query: Query, passages: Sequence[Passage], index: Index) -> tuple[Evidence, ...]:
-    """Return the table rows that a question is about, and those of the types it names; none for an exam question."""
+def rows_for(query: Query, passages: Sequence[Passage], index: Index, found: Sequence[Evidence] = ()) -> tuple[Evidence, ...]:
+    """Return what tools have found, the table rows that a question is about, and those of the types it names; none for
+    an exam question."""
     if query.options:
         return ()
     named = types_in(query.standalone, load(index).known.types)
     of_types = _BY_NAME["find_instances"].call(index, {"names": named[:_TYPES]}).evidence if named else ()
-    return tuple(dict.fromkeys((*rows_told(query, passages, index), *of_types)))[:_ROWS]
+    return tuple(dict.fromkeys((*found, *rows_told(query, passages, index), *of_types)))[:_ROWS]
 
 
 def specifications() -> list[dict[str, Any]]:
@@ -51,8 +52,9 @@ def takes_none(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) or bool(_NO_TOOLS.search(str(error)))
 
 
-def run(message: AIMessage, index: Index, evidence: list[Evidence]) -> Sequence[ToolMessage]:
-    """Run the called tools and return their messages; `evidence` gains what their keys stand for."""
+def run(message: AIMessage, index: Index, evidence: list[Evidence], *, is_last: bool) -> Sequence[ToolMessage]:
+    """Run the called tools and return their messages; `evidence` gains what their keys stand for. The last ones that are
+    run ask for the answer."""
     from langchain_core.messages import ToolMessage
 
     told: list[ToolMessage] = []
@@ -66,9 +68,12 @@ def run(message: AIMessage, index: Index, evidence: list[Evidence]) -> Sequence[
         ToolMessage(f"The arguments are no JSON: {call['error'] or 'send one object'}.", tool_call_id=call["id"] or "", name=call["name"] or "", status="error")
         for call in message.invalid_tool_calls
     ]
+    if is_last:
+        told[-1].content = f"{told[-1].text}\n{_ANSWER_NOW}"
     return told
 
 
+_ANSWER_NOW = "No more calls are run: answer now, from what you have."
 _TOO_MANY = f"At most {_CALLS} calls at a time are run: call again what is still needed."
 
 
