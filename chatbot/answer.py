@@ -88,12 +88,12 @@ class Footprint:
 class Answer:
     """The answer as shown to the user.
 
-    `choices` holds the option letters of an exam question; `confidence` is the probability that they are right, None if
-    unknown. `seconds` is the time from question to answer. `usage` and `cost` (US dollars) are None if no language
-    model wrote or its price is not known. `dropped` counts the sentences that verification removed. `notice` says why
-    another reader answered than the one asked for, or why the answer was cut short. `footprint` is the energy and
-    carbon of the answer; `statements` are its sentences one by one. `workloads` are what a sizing answer was computed
-    for, for surfaces that show more.
+    `choices` holds the option letters of an exam question; `confidence` is the probability that they are right, or that
+    a prepared answer is the one asked for, None if unknown. `seconds` is the time from question to answer. `usage` and
+    `cost` (US dollars) are None if no language model wrote or its price is not known. `dropped` counts the sentences
+    that verification removed. `notice` says why another reader answered than the one asked for, or why the answer was
+    cut short. `footprint` is the energy and carbon of the answer; `statements` are its sentences one by one.
+    `workloads` are what a sizing answer was computed for, for surfaces that show more.
 
     `small_talk` marks the reply to a greeting, to thanks or to "what can you do?": it has no citations but is not a
     refusal. `near` marks an answer that the sources do not give outright: it is only the nearest to what was asked.

@@ -21,7 +21,8 @@ class Draft:
     were computed for.
 
     `from_rows`: only rows of tables say it. `near`: it is only the nearest to what was asked. `best` is the evidence
-    that most likely answers, cited or not. `confidence` is the probability that the chosen letters are right.
+    that most likely answers, cited or not. `confidence` is the probability that the chosen letters are right, or that
+    a prepared answer is the one asked for.
     """
 
     text: str

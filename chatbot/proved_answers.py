@@ -264,7 +264,7 @@ def answer_of(match: Match, index: Index, *, outright: bool = True) -> Draft | N
     """
     near = not outright or match.probability < OUTRIGHT
     draft = _draft(match.question, index, f"{NEAREST}:" if near else "Taken as" if match.probability < SURE else "")
-    return replace(draft, near=near) if draft else None
+    return replace(draft, near=near, confidence=match.likelihood) if draft else None
 
 
 def answer_of_each(query: Query, index: Index, whole: Sequence[Match], by_rows: Callable[[Query], Draft | None]) -> Draft | None:

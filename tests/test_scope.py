@@ -4,7 +4,7 @@ import pytest
 
 from chatbot import Chatbot, Turn
 from chatbot.answer import REFUSAL
-from chatbot.scope import SCOPE, has_nothing_near, small_talk
+from chatbot.scope import SCOPE, has_nothing_near, is_for_sources, small_talk
 
 
 @pytest.mark.parametrize("said", ["hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])
@@ -83,3 +83,14 @@ def test_a_question_of_the_field_without_an_answer_keeps_its_nearest_sources(bot
 )
 def test_a_search_for_nonsense_finds_nothing(bot: Chatbot, text: str, nothing: bool) -> None:
     assert has_nothing_near(text, bot.index) is nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "is_for"),
+    [
+        ("how was your weekend?", False), ("Will do, thanks", False), ("who owns this service?", False), ("what is 2+2?", False), ("is that right?", False),
+        ("and for 405B?", True), ("how much is that a month?", True), ("and the bigger one?", True), ("what network does it have?", True), ("and the L40S?", True),
+    ],
+)  # fmt: skip
+def test_an_overheard_remark_is_told_from_a_question_to_the_sources(bot: Chatbot, text: str, is_for: bool) -> None:
+    assert is_for_sources(text, bot.index) is is_for

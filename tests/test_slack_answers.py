@@ -100,10 +100,11 @@ def test_what_is_not_a_person_asking_is_acknowledged_and_ignored(slack: Workspac
     assert {call.arguments["channel"] for call in slack.api.calls if "chat." in call.method} == {"D9"}
 
 
-def test_in_a_followed_thread_words_to_others_and_courtesies_are_left_alone(slack: Workspace) -> None:
+def test_in_a_followed_thread_words_to_others_and_chatter_are_left_alone(slack: Workspace) -> None:
     root = slack.ask(QUESTION)
     slack.api.wait_for_answers()
-    for number, text in enumerate(["<@U2> what do you think?", "Thanks a lot!", "ok, great", ""]):
+    said = ["<@U2> what do you think?", "Thanks a lot!", "ok, great", "", "Will do, thanks", "how was your weekend?", "so what now?"]
+    for number, text in enumerate([*said, "did you order the H100s already?", "are we over budget again?"]):
         slack.send(requests.message(text, f"9.{number}", thread=root))
     slack.settle()
     assert len(slack.api.said()) == 1

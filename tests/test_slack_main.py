@@ -9,7 +9,7 @@ import pytest
 from chatbot import ReaderError
 from chatbot.slack import listeners
 from chatbot.slack.__main__ import main
-from chatbot.slack.events import is_courtesy, says_stop
+from chatbot.slack.events import says_stop
 from chatbot.slack.settings import SlackSettings, Tokens, slack_settings, slack_tokens
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,8 +130,3 @@ def test_a_wish_for_silence_is_understood(text: str) -> None:
 @pytest.mark.parametrize("text", ["how do I stop an instance?", "stop training after an hour?", "nonstop", ""])
 def test_a_question_about_stopping_is_no_wish_for_silence(text: str) -> None:
     assert not says_stop(text)
-
-
-@pytest.mark.parametrize(("text", "is_one"), [("thanks!", True), ("ok great, thank you", True), ("👍", True), ("ok and A100?", False)])  # fmt: skip
-def test_courtesies_are_told_from_questions(text: str, is_one: bool) -> None:
-    assert is_courtesy(text) is is_one

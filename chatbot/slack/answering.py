@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
+from chatbot.scope import is_for_sources
 from chatbot.slack.blocks import answer_messages, excerpts_of
 from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
 from chatbot.slack.desk import INTERRUPTED, Desk, check_ending
@@ -36,6 +37,8 @@ _STARTED = "is reading the thread…"
 _MOST_ATTEMPTS = 2
 # Seconds before a restart after an unexpected error.
 _AGAIN = 5.0
+# The lowest probability that a prepared answer is the right one at which an overheard question gets it.
+_LEAST_SURE = 0.25
 # Seconds between checks whether an answer is still wanted.
 _LOOK = 0.2
 _SUFFIXES = (".txt", ".md", ".csv", ".json", ".pdf")
@@ -78,7 +81,9 @@ def _answer(desk: Desk, work: Work) -> None:
 
 
 def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
-    """Return the reply; None if it is no longer wanted, or if an overheard question has no answer."""
+    """Return the reply; None if it is no longer wanted, or if an overheard question has no answer or is not for us."""
+    if asked.overheard and not is_for_sources(asked.text, desk.bot_of(asked.channel).index.snapshot()):
+        return None
     try:
         answer = _read(desk, asked, way)
         if answer is not None:
@@ -95,8 +100,9 @@ def _found(desk: Desk, asked: Asked, way: WayBack) -> Reply | None:
 
 
 def _answered(desk: Desk, asked: Asked, answer: Answer) -> Reply | None:
-    # A question that was only overheard gets a real answer or none: no refusal, and no passage that is merely near.
-    if asked.overheard and (answer.refused or not answer.citations or answer.near):
+    # A question that was only overheard gets a real answer or none: no refusal, nothing merely near, no unsure guess.
+    unsure = answer.confidence is not None and answer.confidence < _LEAST_SURE
+    if asked.overheard and (answer.refused or not answer.citations or answer.near or unsure):
         return None
     generation = desk.bot_of(asked.channel).index.generation
     kept = KeptAnswer(uuid4().hex, asked.text, answer.text, answer.model, generation, excerpts_of(answer))

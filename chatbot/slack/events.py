@@ -15,14 +15,17 @@ STOP_REACTIONS = frozenset(
 )
 # The subtypes of messages that people write: none, with files, or a reply that is "also sent to the channel".
 _WRITTEN = (None, "file_share", "thread_broadcast")
-_COURTESY = re.compile(
-    r"(?:(?:ok(?:ay)?|great|cool|nice|perfect|got it|thanks?|thank you|thx|cheers|very much|a lot|so much)[\s,.!]*)*",
-    re.IGNORECASE,
-)
 # How questions without a question mark begin.
 _ASKS = re.compile(
     r"(?:(?:and|so|ok(?:ay)?|but|hi|hey|please)\b[\s,]*)*(?:what|which|who|whose|when|where|why|how|is|are|was|were|does|do|did|can|could"
     r"|will|would|should|has|have|compare|explain|list|name|tell|show|give|recommend|size|estimate)\b",
+    re.IGNORECASE,
+)
+# What people do is asked of people, not of documents: "who deployed it?", "did you order them?", "can someone restart it?".
+_OF_PEOPLE = re.compile(
+    r"\b(?:he|she|him|his|her|(?:some|any|every)(?:one|body))\b|\bwho\b(?! (?:makes|sells|offers|builds|designs))"
+    r"|\b(?:are|were|have|had|did|will) you\b|\bdid (?:we|they|our|your|their)\b"
+    r"|\b(?:can|could|would) you (?!compare|explain|list|name|tell|show|give|recommend|size|estimate)",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"(?:please\s+)?(?:stop|be quiet|shut up|stop (?:it|answering))(?:[\s,]*please)?", re.IGNORECASE)
@@ -165,13 +168,8 @@ def question_in(text: str, me: Identity) -> str:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a message that mentions nobody reads like a question."""
-    return "?" in text or _ASKS.match(text.strip()) is not None
-
-
-def is_courtesy(question: str) -> bool:
-    """Return whether a message only thanks or agrees, and so needs no answer."""
-    return _COURTESY.fullmatch(question.strip(" \t\n.,!:;)👍🙏")) is not None
+    """Return whether a message that mentions nobody reads like a question, and not like one about what people do."""
+    return ("?" in text or _ASKS.match(text.strip()) is not None) and not _OF_PEOPLE.search(text)
 
 
 def says_stop(question: str) -> bool:

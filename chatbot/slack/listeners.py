@@ -35,7 +35,6 @@ from chatbot.slack.events import (
     asked_by_shortcut,
     asked_in_message,
     event_key,
-    is_courtesy,
     is_question,
     says_stop,
     team_of_user,
@@ -165,7 +164,7 @@ def _in_followed_thread(desk: Desk, event: Payload, asked: Asked, body: Payload)
     """
     is_for_all = (
         bool(event.get("thread_ts") and asked.text)
-        and (says_stop(asked.text) or (is_question(asked.text) and not is_courtesy(asked.text)))
+        and (says_stop(asked.text) or is_question(asked.text))
         and "<@" not in str(event.get("text") or "")
         and desk.settings.allows(asked.channel)
     )
