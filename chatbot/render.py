@@ -30,7 +30,7 @@ def as_json(answer: Answer, id: str | None = None) -> dict[str, Any]:
         "dropped": answer.dropped,
         "notice": answer.notice,
         **({"near": True} if answer.near else {}),
-        **({} if answer.confidence is None else {"confidence": round(answer.confidence, 4)}),
+        **({"confidence": round(answer.confidence, 4)} if answer.choices and answer.confidence is not None else {}),
     }
 
 

@@ -7,12 +7,13 @@ from urllib.parse import quote
 
 from chatbot.answer import Answer, Citation
 from chatbot.characters import shown
+from chatbot.conversations import header_above
 from chatbot.render import as_json, places
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$~])")
-_LIST_MARK = re.compile(r"^(\s*\d*)([-+.)])(?=\s)")
+# What could become HTML, a link, an image or a code block that swallows what follows, and a backslash that would undo its
+# escape. All other Markdown, above all tables, stays.
+_LIVE = re.compile(r"\\(?=[\\<\[`~])|<(?=[A-Za-z/!?])|\[(?!\d+\](?![(:]))|(?:(?<=^)|(?<=\s))(?=```|~~~)")
 _NOT_IN_ADDRESS = re.compile(r"[\s<>]")
-_CITED = re.compile(r"\\\[(\d+)\\\]")
 
 
 def conversation_as_json(answers: Sequence[Answer]) -> str:
@@ -21,40 +22,38 @@ def conversation_as_json(answers: Sequence[Answer]) -> str:
 
 
 def conversation_as_markdown(answers: Sequence[Answer]) -> str:
-    """Return the conversation with each source's exact words. Whatever looks like Markdown in it is escaped."""
+    """Return the conversation with each source's exact words. No text in it becomes a link or HTML."""
     return "\n".join(line for answer in answers for line in _exchange(answer))
 
 
 def _exchange(answer: Answer) -> Iterator[str]:
     first, *more = answer.question.strip().splitlines() or [""]
-    yield f"## {as_plain(first)}\n"
-    yield from (f"{as_plain(line)}  " for line in more)
-    yield from ("", *_answer_lines(answer.text), "")
+    yield f"## {_harmless(first)}"
+    yield from _lines("\n".join((*more, "", answer.text, "")))
     listed: set[int] = set()
     for citation in answer.citations:
         if citation.number not in listed:
             listed.add(citation.number)
             yield from _source(citation)
-    yield f"_{as_plain(answer.model)}, {answer.seconds:.2f} s_\n"
+    yield f"{_harmless(answer.model)}, {answer.seconds:.2f} s\n"
 
 
-def _answer_lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        item, said = ("- ", line[2:]) if line.startswith("- ") else ("", line)
-        yield item + _CITED.sub(r"[\1]", as_plain(said)) + ("" if item else "  ")
+def _lines(text: str) -> Iterator[str]:
+    """Yield lines that stay lines; rows of a table and items of a list need no mark for that."""
+    yield from (line if line.startswith(("|", "- ")) or not line else f"{line}  " for line in map(_harmless, text.split("\n")))
 
 
 def _source(citation: Citation) -> Iterator[str]:
     chunk = citation.passage.chunk
     source = chunk.document.source
-    place = " > ".join(map(as_plain, (source.title, *places(chunk))))
-    details = ", ".join(as_plain(d) for d in (source.publisher, source.published) if d)
+    place = " > ".join(map(_harmless, (source.title, *places(chunk))))
+    details = ", ".join(_harmless(d) for d in (source.publisher, source.published) if d)
     address = f" <{_NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), source.url)}>" if source.url else ""
-    yield f"\\[{citation.number}\\] {place}{f' ({details})' if details else ''}{address}\n"
-    yield from (f"> {as_plain(line)}  " for line in citation.quote.strip().splitlines())
+    yield f"[{citation.number}] {place}{f' ({details})' if details else ''}{address}\n"
+    quoted = f"{header_above(chunk.document.text, citation.start)}{citation.quote.strip()}"
+    yield from (f"> {line}" for line in _lines(quoted))
     yield ""
 
 
-def as_plain(text: str) -> str:
-    """Escape a text so that Markdown shows it as written, formulas, HTML and lists included."""
-    return _LIST_MARK.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", shown(text).rstrip()))
+def _harmless(text: str) -> str:
+    return _LIVE.sub(r"\\\g<0>", shown(text).rstrip())
