@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,14 @@ Sources:
 [1] Amazon EC2 Trn1 Instances: Accelerating Generative AI Training > What is in a trn1.32xlarge?
 “A trn1.32xlarge has 512 GB of accelerator memory.”"""
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
+
+
+_TALK = "USER: How much memory has a [p5]?\nASSISTANT: 640 GB."
+
+
+def _task(task: str, wanted: str) -> str:
+    """A prompt as Open WebUI sends it."""
+    return f"### Task:\n{task}\n### Guidelines:\n- Be brief.\n### Output:\nJSON format: {wanted}\n### Chat History:\n<chat_history>\n{_TALK}\n</chat_history>"
 
 
 @pytest.fixture(scope="module")
@@ -181,6 +190,52 @@ class TestOpenAIClient:
                 )
             kind, code = "invalid_request_error", caught.value.code
             assert caught.value.body == {"message": sentence, "type": kind, "param": None, "code": code}
+
+    @pytest.mark.parametrize(
+        ("messages", "told"),
+        [
+            ([{"role": "user", "content": _task("Generate a concise, 3-5 word title with an emoji", '{ "title": "your title" }')}], '{"title": "How much memory has a p5?"}'),
+            ([{"role": "system", "content": _task("Generate a concise title summarizing the chat", '{ "title": "your title" }')}, {"role": "user", "content": "Go on."}], '{"title": "How much memory has a p5?"}'),
+            ([{"role": "user", "content": _task("Generate 1-3 broad tags categorizing the main themes", '{ "tags": ["tag1", "tag2"] }')}], '{"tags": []}'),
+            ([{"role": "user", "content": _task("Suggest 3-5 relevant follow-up questions", '{ "follow_ups": ["Question 1?"] }')}], '{"follow_ups": []}'),
+            ([{"role": "user", "content": _task("Analyze the chat history to determine search queries", '{\n  "queries": ["query1"]\n}')}], '{"queries": []}'),
+            ([{"role": "user", "content": _task("You are an autocompletion system.", '`{ "text": "" }`')}], '{"text": ""}'),
+            ([{"role": "user", "content": f"Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\n{_TALK}"}], "How much memory has a p5?"),
+            ([{"role": "user", "content": f"Analyze this conversation and provide:\n1. The detected language of the conversation\n2. A concise title in the detected language (5 words or less)\n\n{_TALK}"}], "How much memory has a p5?"),
+            ([{"role": "system", "content": "Please generate a concise, 5-word-or-less title for the conversation."}, {"role": "user", "content": "Is a p5 enough for a 70B model that I want to fine-tune with LoRA on two nodes?"}], "Is a p5 enough for a 70B model that I want to fine-tune…"),
+        ],
+    )  # fmt: skip
+    def test_a_client_that_asks_for_a_title_or_tags_gets_them_without_a_search(
+        self, bot: Chatbot, messages: Any, told: str
+    ) -> None:
+        slow = scripted(bot, bot.ask(QUESTION))
+        with serving(slow) as server:
+            ask = partial(server.openai.chat.completions.create, model="wattwise", messages=messages)
+            assert ask(response_format={"type": "json_object"}).choices[0].message.content == told
+            with ask(stream=True) as stream:
+                assert "".join(piece.choices[0].delta.content or "" for piece in stream) == told
+        assert slow.asked == []
+
+    @pytest.mark.parametrize("text", ["### Task: How much memory does a trn1.32xlarge have?", "Provide a concise comparison of H100 and H200.", "Generate a list of P5 sizes."])
+    def test_a_question_that_begins_like_a_task_is_answered(self, bot: Chatbot, text: str) -> None:
+        slow = scripted(bot, bot.ask(QUESTION))
+        with serving(slow) as server:
+            server.openai.chat.completions.create(model="wattwise", messages=[{"role": "user", "content": text}])
+        assert slow.asked == [(text, ())]
+
+    def test_a_stream_in_which_nothing_comes_sends_comments(self, bot: Chatbot, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("chatbot.serve.openai_api._SILENCE_SECONDS", 0.05)
+        hold = threading.Event()
+        body = {"messages": ASKED, "stream": True}
+        with (
+            serving(scripted(bot, bot.ask(QUESTION), hold)) as server,
+            server.http.stream("POST", "/v1/chat/completions", json=body) as response,
+        ):
+            lines = response.iter_lines()
+            while next(lines) != ": still at work":
+                pass
+            hold.set()
+            assert [line for line in lines if line][-1] == "data: [DONE]"
 
     def test_parameters_that_tune_a_model_are_ignored(self, server: ApiServer) -> None:
         completion = server.openai.chat.completions.create(
@@ -526,6 +581,7 @@ class TestCommand:
             "WATTWISE_INDEX": "a", "WATTWISE_MODEL": "ollama:x", "WATTWISE_SERVE_HOST": "0.0.0.0",
             "WATTWISE_SERVE_KEYS": "one, two", "WATTWISE_SERVE_ORIGINS": "https://page.example",
         }  # fmt: skip
+        assert serve_settings({"WATTWISE_FIRST_TOKEN": "600"}).seconds == 750
         settings = serve_settings(environ, port=9, index=Path("b"))
         assert settings == ServeSettings(
             index=Path("b"), model="ollama:x", host="0.0.0.0", port=9, keys=("one", "two"), origins=("https://page.example",)

@@ -3,6 +3,7 @@
 Citations stand as footnotes in the text, and in the additional field `wattwise`.
 """
 
+import asyncio
 import json
 import re
 import time
@@ -19,8 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from chatbot.answer import Answer, Turn, Usage
 from chatbot.bot import Event
 from chatbot.render import as_json, footnotes, note
+from chatbot.serve.client_tasks import task_answer
 from chatbot.serve.failures import Failure, failure_of
-from chatbot.serve.service import MODELS, NAME, Service, check_name
+from chatbot.serve.service import MODELS, NAME, Service, answer_of, check_name
 from chatbot.serve.work import while_there
 
 # The notes under an answer's text. Clients send them back as part of the turn, so they are cut off again.
@@ -30,6 +32,10 @@ _BELOW = re.compile(rf"(?:{_SOURCES}(?=\[\d)|{_NOTE}).*\Z", re.DOTALL)
 _ACTIVE = re.compile(r"!(?=\[)|\](?=\()|<(?=[A-Za-z/!])")
 # Proxies that buffer responses would hold a stream back.
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+# Proxies cut streams in which nothing comes for a minute.
+_SILENCE_SECONDS = 15.0
 
 
 class Part(BaseModel):
@@ -80,20 +86,28 @@ def openai_api(service: Service) -> APIRouter:
 
     @router.post("/chat/completions", summary="Answer the last message; the extra field wattwise holds the citations.")
     async def chat_completions(request: Request, given: ChatRequest) -> Response:
-        _check_supported(given.model_extra or {})
-        question, history = _conversation(given.messages)
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": given.model}
+        if done := task_answer([(message.role, _said(message)) for message in given.messages]):
+            events = _at_once(done)
+        else:
+            _check_supported(given.model_extra or {})
+            events = service.answering(*_conversation(given.messages), given.model)
         if not given.stream:
-            return JSONResponse(_whole(head, await service.answer(request, question, history, given.model)))
-        events = service.answering(question, history, given.model)
-        # Wait for the first event, so that a request that cannot be answered at all gets an error status and no stream.
-        await while_there(request, anext(events))
+            return JSONResponse(_whole(head, await answer_of(request, events)))
+        steps = _or_silence(events)
+        # Wait for the first event for a while, so that a request that cannot be answered at all gets an error status and no stream.
+        await while_there(request, anext(steps))
         with_usage = bool(given.stream_options and given.stream_options.include_usage)
         return StreamingResponse(
-            _pieces(events, head, with_usage=with_usage), media_type="text/event-stream", headers=_STREAM_HEADERS
+            _pieces(steps, head, with_usage=with_usage), media_type="text/event-stream", headers=_STREAM_HEADERS
         )
 
     return router
+
+
+async def _at_once(answer: Answer) -> AsyncGenerator[Event, None]:
+    for event in (Event("stage"), Event("text", answer.text), Event("answer", answer=answer)):
+        yield event
 
 
 def _whole(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
@@ -103,8 +117,27 @@ def _whole(head: dict[str, Any], answer: Answer) -> dict[str, Any]:
     return {**head, "object": "chat.completion", **more}
 
 
+async def _or_silence(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event | None, None]:
+    """Yield the events, and None after some seconds without one."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait((coming,), timeout=_SILENCE_SECONDS)
+            if not done:
+                yield None
+            elif event := coming.result():
+                yield event
+                coming = asyncio.ensure_future(anext(events, None))
+            else:
+                return
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
+        await events.aclose()
+
+
 async def _pieces(
-    events: AsyncGenerator[Event, None], head: dict[str, Any], *, with_usage: bool
+    events: AsyncGenerator[Event | None, None], head: dict[str, Any], *, with_usage: bool
 ) -> AsyncIterator[str]:
     def chunk(delta: dict[str, Any], finish: str | None = None, **more: Any) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
@@ -114,7 +147,9 @@ async def _pieces(
     try:
         async with aclosing(events):
             async for step in events:
-                if step.kind == "text":
+                if step is None:
+                    yield ": still at work\n\n"
+                elif step.kind == "text":
                     yield chunk({"content": inert(step.text)})
                 elif step.answer is not None:
                     if notes := _below(step.answer):
@@ -173,10 +208,14 @@ def _conversation(messages: Sequence[Message]) -> tuple[str, list[Turn]]:
 def _text(message: Message, *, is_question: bool) -> str:
     if message.role not in ("user", "assistant"):
         raise _refused("wattwise calls no tools: send system, user and assistant messages alone.")
+    if is_question and isinstance(message.content, list) and any(part.type != "text" for part in message.content):
+        raise _refused("wattwise reads text alone: send the question without pictures, sound and files.")
+    return _said(message)
+
+
+def _said(message: Message) -> str:
     if not isinstance(message.content, list):
         return message.content or ""
-    if is_question and any(part.type != "text" for part in message.content):
-        raise _refused("wattwise reads text alone: send the question without pictures, sound and files.")
     return "\n".join(part.text or "" for part in message.content if part.type == "text")
 
 

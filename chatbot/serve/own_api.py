@@ -14,7 +14,7 @@ from chatbot.characters import as_asked, shown
 from chatbot.query import understand
 from chatbot.render import as_json
 from chatbot.searching import search
-from chatbot.serve.service import NAME, OFFLINE_NAME, Service
+from chatbot.serve.service import NAME, OFFLINE_NAME, Service, answer_of
 from chatbot.serve.work import last, while_there
 from chatbot.sizing import size
 from chatbot.sizing.render import as_json as sizing_as_json
@@ -56,7 +56,7 @@ def own_api(service: Service) -> APIRouter:
     async def ask(request: Request, given: AskRequest) -> Response:
         model = {None: NAME, "offline": OFFLINE_NAME}.get(given.model, given.model or "")
         history = [Turn(turn.question, turn.answer) for turn in given.history]
-        return JSONResponse(as_json(await service.answer(request, given.question, history, model)))
+        return JSONResponse(as_json(await answer_of(request, service.answering(given.question, history, model))))
 
     @router.post("/size", summary="Size a workload, as `wattwise size --json` does.")
     async def size_(request: Request, given: WorkloadArguments) -> Response:

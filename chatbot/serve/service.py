@@ -30,12 +30,6 @@ class Service:
         self.metrics = Metrics()
         self._bots = {NAME: bot, OFFLINE_NAME: bot if bot.model == OFFLINE else Chatbot(bot.index)}
 
-    async def answer(self, request: Request, question: str, history: Sequence[Turn], model: str) -> Answer:
-        """Answer a request; raises ClientGone if its client disconnects."""
-        found = (await while_there(request, last(self.answering(question, history, model)))).answer
-        assert found is not None
-        return found
-
     async def answering(self, question: str, history: Sequence[Turn], model: str) -> AsyncGenerator[Event, None]:
         """Yield what `Chatbot.stream` does and count the answer; raises Failure for a model that is not in `MODELS`."""
         check_name(model)
@@ -45,6 +39,13 @@ class Service:
                 if event.answer is not None:
                     self.metrics.count(event.answer)
                 yield event
+
+
+async def answer_of(request: Request, events: AsyncGenerator[Event, None]) -> Answer:
+    """Return the answer at the end of some events; raises ClientGone if the client disconnects before."""
+    found = (await while_there(request, last(events))).answer
+    assert found is not None
+    return found
 
 
 def check_name(model: str) -> None:

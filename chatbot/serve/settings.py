@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.answer import ReaderError
+from chatbot.llm.models import ModelSettings
 from chatbot.settings import settings_from
 from ingest import Place
 
 _PREFIX = "WATTWISE_SERVE_"
+_OFFLINE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class ServeSettings:
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     body_bytes: int = 1_000_000
-    seconds: float = 120.0
+    seconds: float = 450.0
     at_once: int = 4
     waiting: int = 16
 
@@ -45,7 +47,10 @@ class ServeSettings:
 
 def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
     """Return the settings of the environment, overridden by those given; raises ReaderError with the remedy for bad ones."""
-    settings = replace(settings_from(environ, ServeSettings, prefix=_PREFIX), **given)
+    model = settings_from(environ, ModelSettings)
+    # Where a model takes too long to load, there is still time for the offline answer.
+    enough = str(model.first_token + model.deadline + _OFFLINE_SECONDS)
+    settings = replace(settings_from({f"{_PREFIX}SECONDS": enough, **environ}, ServeSettings, prefix=_PREFIX), **given)
     for name in ("body_bytes", "seconds", "at_once"):
         if not getattr(settings, name) > 0:
             raise ReaderError(f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a number above 0.")
