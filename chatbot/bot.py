@@ -130,7 +130,7 @@ class Chatbot:
         began = time.perf_counter()
         asked, remembered = as_asked(question), as_remembered(history)
         yield Event("stage", "searching")
-        if reply := small_talk(asked):
+        if reply := small_talk(asked, self.index):
             yield Event("text", reply)
             seconds = time.perf_counter() - began
             yield Event("answer", answer=Answer(asked, reply, (), (), False, (), OFFLINE, seconds, small_talk=True))

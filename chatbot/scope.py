@@ -1,11 +1,17 @@
-"""Recognise what needs no source (hello, thanks, "what can you do?") and what is outside the scope of the sources."""
+"""Recognise what needs no source (hello, thanks, "what can you do?", 2 + 2) and what is outside the scope of the sources."""
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
+from chatbot.characters import shown
+from chatbot.instructions import is_instruction
+from chatbot.llm.transcript import is_fit
+from chatbot.marks import without_marks
 from chatbot.meaning import question_vector
 from chatbot.proved_answers import load_book, near_to
 from chatbot.query import Query
+from chatbot.sizing.arithmetic import evaluate
 from chatbot.words import STOP_WORDS
 from ingest import Index
 
@@ -30,7 +36,7 @@ _HELLO = (
     r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|welcome|hallo|hola|bonjour|salut|ciao|ola|olá|moin|servus|guten tag"
     r"|good (?:morning|afternoon|evening|day))"
 )
-_HOW_ARE_YOU = r"(?:how are you(?: doing)?|how s it going|what s up|wassup|nice to meet you|are you there)"
+_HOW_ARE_YOU = r"(?:how are you(?: doing)?|how s it going|what s up|wassup|nice to meet you|are you there|(?:just )?test(?:ing)?(?: \d)*|ping)"
 _WHOM = r"(?:there|again|all|everyone|everybody|team|folks|bot|wattwise|today|friend)"
 _THANKS = (
     r"(?:thanks|thank you|thank u|thx|ty|tysm|cheers|danke|merci|gracias|grazie|obrigad[oa]|much appreciated"
@@ -51,26 +57,56 @@ _ABILITY = (
     r"|what are your (?:capabilities|features|skills)|(?:please )?(?:introduce|tell me about|describe) yourself"
     r"|what (?:kind of |sort of )?questions (?:can|could|should) (?:i|we|you) (?:ask|answer)(?: you)?)"
 )
+_CHATBOT = r"(?:you|this (?:bot|app|tool|site|page|chatbot)|the (?:bot|app)|wattwise)"
+_MADE = (
+    rf"(?:who (?:has )?(?:made|built|created|wrote|developed|programmed) {_CHATBOT}|are you(?: (?:an?|the|just|only|or|real|some|ai|bots?|robot|chatbot|human|person|machine|program|chatgpt|gpt|claude|llm|language model))+"
+    r"|(?:am i (?:talking|chatting|speaking) (?:to|with)|is this) (?:an? )?(?:real )?(?:ai|bot|robot|human|person|machine))"
+)
+_FOR_ME = r"(?: (?:an?|my|our|the|some|me|us|for|it|right|best|models?|instances?|hardware|gpus?|workloads?|memory|costs?|two|things?))*"
+_OF_SOURCES = (
+    rf"(?:(?:what|which)(?: kind of)? (?:documents|sources|data|files) (?:do|does) {_CHATBOT} (?:use|have|know|read|search|contain|answer from|rely on)|(?:what are|list|show(?: me)?) your (?:sources|documents)"
+    r"|where (?:does|do) your (?:knowledge|data|information|answers?|figures|numbers) come from|what (?:is|are) your (?:knowledge|answers|data) based on)"
+)
+_LIST = "the sources of the index"
 _KINDS = (
+    (re.compile(_MADE), f"I am wattwise, a program and no person, written by the wattwise authors under the MIT licence. {SCOPE}"),
+    (re.compile(rf"(?:please )?(?:can|could|will) you (?:please )?(?:help (?:me|us) )?(?:to )?(?:size|compare|choose|find|recommend|suggest|estimate|calculate){_FOR_ME}(?: please)?"), f"Yes. {_MORE} {SCOPE}"),
+    (re.compile(_OF_SOURCES), _LIST),
     (re.compile(rf"{_ABILITY}(?: (?:please|{_WHOM}))?"), f"{SCOPE} {_MORE}"),
     (re.compile(rf"(?:{_HELLO}(?: {_WHOM})*)?(?: ?{_HOW_ARE_YOU}(?: {_WHOM})*)?"), f"Hello! {SCOPE} {_MORE}"),
     (re.compile(rf"(?:{_NOTED} )*(?:{_THANKS})(?: {_HOW_MUCH})*(?: {_THANKS})?(?: {_HOW_MUCH})*"), "You are welcome. Ask on whenever you like."),
     (re.compile(rf"(?:{_NOTED} |{_THANKS} )*{_BYE}(?: {_WHOM})*"), "Goodbye! Come back with the next question."),
     (re.compile(rf"{_NOTED}(?: {_NOTED})*"), "All right. Ask on whenever you like."),
 )  # fmt: skip
+_SUM = re.compile(r"(?:what(?: is|['’]?s)|calculate|compute|how much is)\s+(?P<sum>\(*\d[\d.,()\s]*(?:[+*/×-][\d.,()\s]+)+?)\s*[=?!]*", re.IGNORECASE)
 _LONGEST = 80
+_LISTED = 8
 _WORD = re.compile(r"[^\W_]+")
 _WAVE, _HANDS = "\N{WAVING HAND SIGN}", ("\N{THUMBS UP SIGN}", "\N{PERSON WITH FOLDED HANDS}", "\N{HEAVY BLACK HEART}")
 
 
-def small_talk(question: str) -> str:
-    """Return the reply to a greeting, thanks, a goodbye or "what can you do?"; "" for all else, even a greeted question."""
+def small_talk(question: str, index: Index) -> str:
+    """Return the reply to a greeting, thanks, a goodbye, a question about the chatbot or a bare sum; "" for all else, even a
+    greeted question."""
     if len(question) > _LONGEST:
         return ""
+    if asked := _SUM.fullmatch(question.strip()):
+        with suppress(ValueError):
+            return f"{asked['sum']} = {evaluate(asked['sum']):,.10g}."
     said = " ".join(_WORD.findall(question.casefold()))
     if not said:
         said = "hello" if _WAVE in question else "thanks" if any(hand in question for hand in _HANDS) else ""
-    return next((reply for kind, reply in _KINDS if said and kind.fullmatch(said)), "")
+    reply = next((reply for kind, reply in _KINDS if said and kind.fullmatch(said)), "")
+    return _sources(index) if reply == _LIST else reply
+
+
+def _sources(index: Index) -> str:
+    titles = [source.title for source in index.sources()]
+    # A title can contain an instruction or a link, like any other text of a document.
+    told = [title for title in map(shown, map(without_marks, titles)) if is_fit(title) and not is_instruction(title)][:_LISTED]
+    more = [f"{len(titles) - len(told)} more, listed on the page Sources of the app"] if len(titles) > len(told) else []
+    listed = "".join(f"\n- {title}" for title in (*told, *more))
+    return f"I answer from {len(titles)} documents, and name those that prove an answer below it:{listed}"
 
 
 def is_outside(query: Query, index: Index, *, answered: bool = False) -> bool:

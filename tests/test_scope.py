@@ -7,16 +7,16 @@ from chatbot.answer import REFUSAL
 from chatbot.scope import SCOPE, has_nothing_near, is_for_sources, small_talk
 
 
-@pytest.mark.parametrize("said", ["hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])
-def test_a_greeting_is_returned_with_what_can_be_asked(said: str) -> None:
-    assert small_talk(said).startswith(f"Hello! {SCOPE}")
+@pytest.mark.parametrize("said", ["test", "ping", "hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])
+def test_a_greeting_is_returned_with_what_can_be_asked(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index).startswith(f"Hello! {SCOPE}")
 
 
 @pytest.mark.parametrize(
     "said", ["thanks!", "ok, thank you so much", "Thanks for your help", "cool, thx", "👍", "that was helpful", "merci"]
 )
-def test_thanks_are_taken(said: str) -> None:
-    assert small_talk(said) == "You are welcome. Ask on whenever you like."
+def test_thanks_are_taken(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index) == "You are welcome. Ask on whenever you like."
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,29 @@ def test_thanks_are_taken(said: str) -> None:
         "hi, can you help me?",
     ],
 )
-def test_whoever_asks_what_it_can_do_is_told(said: str) -> None:
-    assert small_talk(said).startswith(SCOPE)
+def test_whoever_asks_what_it_can_do_is_told(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index).startswith(SCOPE)
+
+
+@pytest.mark.parametrize("said", ["who made you?", "are you a bot?", "Are you ChatGPT?", "are you an AI or a human?", "is this a bot?", "am I talking to a real person?"])
+def test_whoever_asks_what_it_is_is_told(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index) == f"I am wattwise, a program and no person, written by the wattwise authors under the MIT licence. {SCOPE}"
+
+
+@pytest.mark.parametrize("said", ["can you size a model for me?", "Can you help me size a model?", "could you recommend an instance?"])
+def test_whoever_asks_for_help_is_told_how_to_get_it(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index).startswith("Yes. Ask in plain words, give a model to size")
+
+
+@pytest.mark.parametrize("said", ["which documents do you use?", "what are your sources?", "where do your figures come from?", "what is your knowledge based on?"])
+def test_whoever_asks_for_the_sources_is_told_those_of_the_index(five: Chatbot, said: str) -> None:
+    titles = "".join(f"\n- {source.title}" for source in five.index.sources())
+    assert small_talk(said, five.index) == f"I answer from 5 documents, and name those that prove an answer below it:{titles}"
+
+
+@pytest.mark.parametrize(("said", "reply"), [("what is 2+2?", "2+2 = 4."), ("what's 12 * 8", "12 * 8 = 96."), ("how much is 40,000 × 0.5?", "40,000 × 0.5 = 20,000."), ("calculate (12+4)/2", "(12+4)/2 = 8.")])  # fmt: skip
+def test_a_bare_sum_is_computed(bot: Chatbot, said: str, reply: str) -> None:
+    assert small_talk(said, bot.index) == reply
 
 
 @pytest.mark.parametrize(
@@ -47,11 +68,12 @@ def test_whoever_asks_what_it_can_do_is_told(said: str) -> None:
         "which one?",
         "Helpful instances?",
         "??",
-        "start training",
+        "start training", "test a model", "who built Trainium?", "who made this chip?", "are you sure?", "are you able to train on Inf2?", "is this a GPU?", "what is 1.5?",
+        "can you compare the H100 with the A100?", "can you find the cheapest instance?", "what sources does AWS use?", "what is 5 / 0?",
     ],
 )
-def test_a_question_is_no_small_talk(said: str) -> None:
-    assert small_talk(said) == ""
+def test_a_question_is_no_small_talk(bot: Chatbot, said: str) -> None:
+    assert small_talk(said, bot.index) == ""
 
 
 def test_small_talk_has_no_sources_and_is_no_refusal(bot: Chatbot) -> None:
