@@ -117,7 +117,7 @@ def verify(
     """Keep the sentences of a draft that their marks support; `[n]` refers to `evidence[n - 1]`.
 
     `given` are the user's own texts that a line may begin with (exam options): they are repeated, not claimed. A
-    sentence that says only that the sources do not say is kept as it is.
+    sentence that says only that the sources do not say is kept as it is, as is one that is `given` to a reader that quotes.
 
     A sentence is dropped if, checked in this order, it has no mark, no mark is in bounds (`[0]` and `[9]` of 8 are
     not), a number with its unit or a name in it does not stand in the words it cites, or fewer than half of its content
@@ -142,7 +142,9 @@ def verify(
         opening, rest = opened(line, given)
         parts: list[str] = []
         for sentence in marked_sentences(rest):
-            if figures:
+            if sentence in given and not own_words:
+                checked: Checked | None = Checked(sentence, ())
+            elif figures:
                 checked = _check_figures(sentence, evidence, places, figures)
             else:
                 checked = check(sentence, evidence, places, own_words=own_words, question=question, second=second)

@@ -15,7 +15,7 @@ from chatbot.sizing.workload import Workload
 class Draft:
     """What a reader hands to verification: `[n]` in the text refers to `evidence[n - 1]`.
 
-    `given` are openings of lines that are not quoted from evidence (how many rows match, the name of a side); `verify`
+    `given` are openings of lines, and sentences, that are not quoted from evidence (how many rows match, the name of a side); `verify`
     leaves them as they are. `computed` are figures with their arithmetic; `said` is the user's words and what was
     assumed for them. A draft with either quotes nothing and is checked by its figures. `workloads` are what the figures
     were computed for.

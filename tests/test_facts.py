@@ -286,7 +286,7 @@ def test_a_limit_is_compared_in_the_units_of_the_cell(index: Index, question: st
         ("which region has the highest carbon intensity?", "me-south-1 (Middle East (Bahrain)) has", 4),
         ("cheapest instance with an L40S", "Cheapest: g6e.xlarge (as of 2026-10-11) costs $1.861 per hour", 2),
         ("most expensive instance", "Most expensive: u7in-32tb.224xlarge costs $360.98695 per hour", 4),
-        ("instances under $1 per hour with at least 24 GB of GPU memory", "1. g6.xlarge costs $0.8048 per hour", 4),
+        ("instances under $1 per hour with at least 24 GB of GPU memory", "Prices are on demand in us-east-1 (Linux, as of 2026-07-20) [1].\n1. g6.xlarge costs $0.8048 per hour", 5),
         ("memory bandwidth of the A100", "- NVIDIA A100 GPU (40 GB) has a memory bandwidth of 1555 GB/s", 2),
     ],
 )  # fmt: skip

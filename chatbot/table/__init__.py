@@ -19,8 +19,8 @@ from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.ratios import Amount, Ratio
-from chatbot.table.row_phrases import NOUNS, describe, subject
-from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory
+from chatbot.table.row_phrases import NOUNS, describe, price_terms, subject
+from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory, with_summary
 from chatbot.table.turns import TURNS, largest, priced, request_of
 from chatbot.table.writing import Writing
 from chatbot.working import rounded
@@ -36,7 +36,6 @@ _HINT = re.compile(r"[a-z]-?\d|\b(?:instances?|sizes?|famil(?:y|ies)|v?[cg]pus?|
 _LONGEST = 300
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|\bcount\b")
 _REQUESTS = re.compile(r"\W*(?:\w+ ){0,2}(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)
-_SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
 
 
 def answer_from_table(
@@ -154,6 +153,8 @@ def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, wr
     shown = told[: min(first, SHOWN) if first else SHOWN if request.types or ratio.listed else 1 + _FOLLOWERS]
     figures: list[Computed] = []
     said = [query.question, ratio.title, "1.0737"]
+    if len(told) > SHOWN and ratio.listed and not first:
+        writing.heading(_matching(len(told), SHOWN), (), ())
     for number, row in enumerate(shown):
         over, of = ratio.amounts(row) or _NOTHING
         value = over.value / of.value
@@ -161,11 +162,10 @@ def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, wr
         figures.append(Computed(text, f"{over.formula} / ({of.formula})", 1.0, (1.0737,)))
         kind = describe(row, ("accelerators",)).removeprefix(" has ").removesuffix(" (a fraction of one)") if row.number("accelerators") else ""
         remarks = ", ".join(filter(None, (kind, "arm64" if kind and row.says("architecture") == "arm64" else "")))
-        terms = f" ({_terms(row)})" if not number and "price" in (ratio.over, ratio.of) else ""
+        terms = f", {price_terms(row)}" if not number and "price" in (ratio.over, ratio.of) else ""
         lead = f"{ratio.title}: " if not number and len(told) > 1 else ""
         line = f"{lead}{row.name}{f' ({remarks})' if remarks else ''}, {text}: {ratio.written(over, of)}{terms}"
-        opening = "- " if number else writing.count(f"{len(told)} instance types match, {SHOWN} of them shown") if len(told) > SHOWN and ratio.listed and not first else ""
-        writing.line(line, *dict.fromkeys((*over.rows, *of.rows, row)), opening=opening)
+        writing.line(line, *dict.fromkeys((*over.rows, *of.rows, row)), opening="- " if number else "")
     for row in (row for row in rows if row not in told and request.types):
         writing.line(f"The data lacks what it takes to compute this for {row.name}", row, opening="- ")
     return replace(writing.draft(), computed=tuple(figures), said="\n".join(said)) if figures else None
@@ -174,26 +174,28 @@ def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, wr
 _NOTHING = (Amount(0.0, "0", "", ()), Amount(1.0, "1", "", ()))
 
 
-def _terms(row: Row) -> str:
-    """The terms of a row's price: "on demand in us-east-1, Linux, as of 2026-07-20"."""
-    price = row.source("price")
-    bought = " ".join(filter(None, (price.cells.get("Purchase", ""), f"in {price.cells['Region']}" if "Region" in price.cells else "")))
-    return ", ".join(filter(None, (bought, price.cells.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
+def _matching(number: int, shown: int) -> str:
+    return f"{number} instance types match{f', {shown} of them shown' if number > shown else ''}"
 
 
 def _look_up(request: Request, query: Query, known: Instances, writing: Writing) -> None:
     """Write what is asked about each named type, and an older table's figure if it differs."""
-    found = [known.rows[name] for name in request.types[:SHOWN]]
+    found = [(known.rows[name], _own_columns(request, query, known.rows[name][0])) for name in request.types]
+    found = [(rows, columns) for rows, columns in found if describe(rows[0], columns)][:SHOWN]
     if request.order:
-        found.sort(key=lambda rows: sort_key(request)(rows[0]))
-    opening = "- " if len(found) > 1 else ""
-    for newest, *older in found:
-        columns = with_own_memory(columns_of(request), query.standalone, accelerated=bool(newest.number("accelerators")))
-        if said := describe(newest, columns):
-            writing.row(newest, columns, lead="" if opening else _verdict(request, query, newest), opening=opening, dated=True)
+        found.sort(key=lambda one: sort_key(request)(one[0][0]))
+    opening = "- " if len(request.types) > 1 else ""
+    count = _matching(len(request.types), len(found)) if request.listed and len(found) < len(request.types) else ""
+    writing.heading(count, [rows[0] for rows, _ in found], columns_of(request))
+    for (newest, *older), columns in found:
+        writing.row(newest, columns, lead="" if opening else _verdict(request, query, newest), opening=opening, dated=True)
         for row in older:
-            if (before := describe(row, columns)) not in ("", said):
+            if (before := describe(row, columns)) not in ("", describe(newest, columns)):
                 writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
+
+
+def _own_columns(request: Request, query: Query, row: Row) -> list[Column]:
+    return with_own_memory(columns_of(request), query.standalone, accelerated=bool(row.number("accelerators")))
 
 
 def _side_by_side(request: Request, known: Instances, writing: Writing) -> None:
@@ -201,6 +203,7 @@ def _side_by_side(request: Request, known: Instances, writing: Writing) -> None:
     columns = columns_of(request)
     rows = [*(known.rows[name][0] for name in request.types), *(largest(family, known) for family in request.families)]
     some_priced = "price" in columns and any(row.says("price") for row in rows)
+    writing.heading("", rows, columns)
     for row in rows:
         size = f"{row.cells[FAMILY]}, largest of {row.cells[SIZES]} sizes" if row.name not in request.types and row.cells[SIZES] != "1" else ""
         unpriced = f"no price of {row.name} in the data" if some_priced and not row.says("price") else ""
@@ -218,12 +221,6 @@ def _verdict(request: Request, query: Query, row: Row) -> str:
     if not all(cell in ("yes", "no", "none") or column == "storage" for column, cell in zip(request.asked, cells, strict=True)):
         return ""
     return "No: " if {"no", "none"} & set(cells) else "Yes: "
-
-
-def _with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
-    """The columns, preceded by what matters for any instance type."""
-    wanted = _SUMMARY if row.number("accelerators") else _SUMMARY[2:]
-    return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
 
 
 _SUPERLATIVES = {"size": ("Smallest", "Largest"), "price": ("Cheapest", "Most expensive")}
@@ -244,37 +241,41 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
     places = [place(row)[: 3 if by == "size" else 1] for row in rows]
     tied = sum(other == places[0] for other in places)
     superlative = _SUPERLATIVES[by][most] if by == "size" or by == "price" else f"{'Most' if most else 'Least'} {NOUNS[by]}"
-    opening = writing.count(f"{tied} instance types are equal, {SHOWN} of them shown") if tied > SHOWN else ""
     shown = rows[: min(first, SHOWN) if first else max(1 + _FOLLOWERS, min(tied, SHOWN))]
     if 1 < request.place <= len(rows):
         ordinal = ORDINALS[request.place - 1].capitalize() if request.place <= len(ORDINALS) else f"{request.place}th"
-        superlative, shown, opening = f"{ordinal} {superlative[0].lower()}{superlative[1:]}", [rows[request.place - 1], *rows[: request.place - 1]], ""
+        superlative, shown = f"{ordinal} {superlative[0].lower()}{superlative[1:]}", [rows[request.place - 1], *rows[: request.place - 1]]
+    elif tied > SHOWN:
+        writing.heading(f"{tied} instance types are equal, {SHOWN} of them shown", (), ())
     for number, row in enumerate(shown):
-        told = _with_summary(columns_of(request), row) if by == "size" else columns_of(request)
+        told = with_summary(columns_of(request), row) if by == "size" else columns_of(request)
         if by == "price" and row.number("accelerators") and row.says("architecture") == "arm64" and "architecture" not in told:
             told.append("architecture")
-        writing.row(row, told, lead="" if number else f"{superlative}: ", opening="- " if number else opening, dated=not number)
+        writing.row(row, told, lead="" if number else f"{superlative}: ", opening="- " if number else "", dated=not number)
 
 
 def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
-    """List the rows, preceded by how many they are if that is asked. If there are too many, summarise them by family."""
+    """List the rows, preceded by how many they are if that is asked or not all are shown. Many rows are summarised by family."""
     rows, columns = select(request, known.newest), columns_of(request)
     if request.sorts and re.search(r"\bfamilies\b", query.question.lower()):
         rows = list({row.family: row for row in reversed(rows)}.values())[::-1]
     if not rows:
         _nearest(request, known, writing)
-    elif len(request.families) == 1 and not (request.bounds or request.traits or request.accelerators):
+    elif len(request.families) == 1 and rows[0].cells[SIZES] != "1" and not (request.bounds or request.traits or request.accelerators):
         writing.line(f"{rows[0].cells[FAMILY]} has {rows[0].cells[SIZES]} sizes{_date(rows[0])}", rows[0])
     by_family = len(rows) > _SINGLY and not request.sorts and 1 < len({row.family for row in rows}) <= _FAMILIES
-    yes = "Yes, " if query.yes_no and not _REQUESTS.match(query.question) else ""
-    count = f"{yes}{len(rows)} instance types" if len(rows) > 1 and not writing.lines and (yes or _HOW_MANY.search(query.question.lower())) and (by_family or len(rows) <= SHOWN) else ""
+    yes = "Yes" if query.yes_no and not _REQUESTS.match(query.question) else ""
+    asks_count = len(rows) > 1 and not writing.lines and (yes or _HOW_MANY.search(query.question.lower()))
+    shown = rows if by_family else rows[:SHOWN]
+    count = ", ".join(filter(None, (yes, _matching(len(rows), len(shown))))) if asks_count or len(shown) < len(rows) else ""
+    writing.heading(count, shown, columns)
     if by_family:
-        _tell_by_family(rows, columns, writing, lead=count)
+        _tell_by_family(rows, columns, writing)
         return
-    for number, row in enumerate(rows[:SHOWN], start=1):
-        told = with_own_memory(columns, query.standalone, accelerated=bool(row.number("accelerators")))
-        opening = "Yes: " if yes and len(rows) == 1 else writing.count(count) if count and number == 1 else "- " if count else _opening(number, len(rows), writing)
-        writing.row(row, told if request.asked else _with_summary(told, row), opening=opening)
+    for number, row in enumerate(shown, start=1):
+        told = _own_columns(request, query, row)
+        opening = "Yes: " if yes and len(rows) == 1 else f"{number}. " if len(shown) == len(rows) else "- "
+        writing.row(row, told if request.asked else with_summary(told, row), opening=opening)
 
 
 def _nearest(request: Request, known: Instances, writing: Writing) -> None:
@@ -285,21 +286,27 @@ def _nearest(request: Request, known: Instances, writing: Writing) -> None:
         rows = [(value, row) for row in select(others, (known.at(request.region, request.purchase) if counted else known).newest) if (value := row.number(bound.column))]
         below = max((r[0] for r in rows if r[0] < bound.low), default=None)
         above = min((r[0] for r in rows if r[0] > bound.high), default=None)
-        for end in filter(None, (below, above)):
-            near = {row.family: row for value, row in reversed(rows) if value == end}
-            for row in list(near.values())[::-1][: 1 + _FOLLOWERS if counted else 1]:
-                columns = dict.fromkeys((*columns_of(request), *(("accelerators", "total", "price") if counted else ())))
-                writing.row(row, [*columns], opening="- " if writing.lines else writing.count("No instance type meets all of that; nearest"))
-        if writing.lines:
+        near = [row for end in filter(None, (below, above)) for row in _of_each_family(rows, end)[: 1 + _FOLLOWERS if counted else 1]]
+        columns = list(dict.fromkeys((*columns_of(request), *(("accelerators", "total", "price") if counted else ()))))
+        if near:
+            writing.heading("No instance type meets all of that; these are the nearest", near, columns)
+        for row in near:
+            writing.row(row, columns, opening="- ")
+        if near:
             return
+
+
+def _of_each_family(rows: Sequence[tuple[float, Row]], value: float) -> list[Row]:
+    """The first row of each family that has a value."""
+    return list({row.family: row for own, row in reversed(rows) if own == value}.values())[::-1]
 
 
 # Columns that differ from size to size; the accelerator and its memory do not.
 _OF_THE_SIZE: tuple[Column, ...] = ("network", "price", "vcpus", "memory", "storage")
 
 
-def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing, *, lead: str = "") -> None:
-    """Write the sizes of each family and what they have in the columns, equal ones once. `lead` comes first."""
+def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Writing) -> None:
+    """Write the sizes of each family and what they have in the columns, equal ones once."""
     told = list(dict.fromkeys(("accelerators", *columns)))
     for family in sorted({row.family for row in rows}):
         alike: dict[str, list[Row]] = {}
@@ -308,15 +315,7 @@ def _tell_by_family(rows: Sequence[Row], columns: Sequence[Column], writing: Wri
         for own in alike.values():
             names = ", ".join(row.name.partition(".")[2] for row in own)
             sizes = f"{own[0].cells[FAMILY]}, {len(own)} of {own[0].cells[SIZES]} sizes ({names})" if len(own) > 1 else ""
-            before = ": ".join(filter(None, ("" if writing.lines else lead, sizes)))
-            writing.row(own[0], told, opening=f"{'- ' if writing.lines or not lead else ''}{writing.count(before) if before else ''}")
-
-
-def _opening(number: int, matching: int, writing: Writing) -> str:
-    """The mark of a list item: a number, or if not all rows are shown, a dash; then the first item says how many match."""
-    if matching <= SHOWN:
-        return f"{number}. "
-    return "- " if number > 1 else writing.count(f"{matching} instance types match, {SHOWN} of them shown")
+            writing.row(own[0], told, opening=f"- {writing.count(sizes) if sizes else ''}")
 
 
 def _look_up_families(columns: Sequence[Column], rows: Sequence[Row], writing: Writing) -> None:
@@ -325,14 +324,17 @@ def _look_up_families(columns: Sequence[Column], rows: Sequence[Row], writing: W
         writing.row(rows[0], columns, dated=True)
         return
     if len({row.family for row in rows}) > 1:
+        writing.heading("", rows, columns)
         _tell_by_family(rows, columns, writing)
         return
     said = dict.fromkeys(text for row in rows if (text := describe(row, columns)))
     if len(said) == 1:
         each = re.sub(r"^ (has|is) ", lambda m: f" {'have' if m[1] == 'has' else 'are'} ", next(iter(said)))
         writing.line(f"{rows[0].cells[FAMILY]} instances{_date(rows[0])}{each}", *dict.fromkeys((rows[0], rows[-1])))
-    for number, row in enumerate(rows[:SHOWN] if len(said) > 1 else (), start=1):
-        writing.row(row, columns, opening=_opening(number, len(rows), writing) if len(rows) > SHOWN else "- ")
+        return
+    writing.heading(_matching(len(rows), SHOWN) if len(rows) > SHOWN else "", rows[:SHOWN], columns)
+    for row in rows[:SHOWN]:
+        writing.row(row, columns, opening="- ")
 
 
 def _date(row: Row) -> str:

@@ -222,7 +222,7 @@ _AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|
 # Words that remove rows from a list, and the clause that says which.
 _REMOVED = (
     r"\b(?:without|except(?: for)?|exclud\w+|drop|remove|omit|discard|skip|scratch|ignore|not the|but not|no|none|nothing|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike)(?: \w+){0,5}? out|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike) (?:out|off)"
-    r"|strike|get rid of|(?:do|does)(?: not|n['’]?t) (?:want|need))\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|the cheapest))\b|$)"
+    r"|strike|get rid of|(?:do|does)(?: not|n['’]?t) (?:want|need))\b(?! i\b| (?:more|less|fewer) than| (?:any |an? )?(?:gpus?|accelerators?)\b)(?P<what>(?:[^,;.!?|]|[,.](?=\d))+?)(?=,(?!\d)|[;!?|]|\.(?!\d)|\b(?:but|then|and (?:only|sort|keep|show|with|order|add|include|give|tell|put|what|the cheapest))\b|$)"
 )
 _NARROWS = re.compile(r"\b(?:(?:of|among|between|from) (?:those|these|them|the (?:two|three|four|ones|rest|list|remaining|others?))|only|just|remain\w*|left|keep|still|rest)\b")
 # Words that ask for more than rows.
@@ -276,7 +276,7 @@ _MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?
 # Traits that also tell machines without accelerators apart.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
 # An amount that no condition took, a negation, or something that no row of an instance type has.
-_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+|blackwell|hopper|ampere|turing|volta|kepler)\b")
+_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+)\b")
 
 
 def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:
@@ -331,7 +331,8 @@ def _taken(question: str, types: Collection[str], families: Collection[str], acc
     priced = {*(b.column for b in (*bounds, *(b for r in removed for b in r.bounds))), *(order or ())[:1]}
     if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase) and "price" not in priced:
         asked = tuple(dict.fromkeys((*asked, "price")))
-    less = [(r.families or r.accelerators, r.bounds, r.traits) for r in removed]
+    apart += types_in(" ".join(clauses), types)
+    less = [(r.families or r.accelerators or types_in(clause, types), r.bounds, r.traits) for r, clause in zip(removed, clauses, strict=True)]
     if len(regions) > 1 or named != () or (less and not any(map(any, less))):
         return None
     request = Request(

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from chatbot.per_index import per_index
 from chatbot.table.columns import ACCELERATOR, AS_OF, FAMILY, HEADERS, REQUIRED, TYPE, Column
-from chatbot.table.entities import accelerator_names
+from chatbot.table.entities import accelerator_names, vocabulary
 from ingest import Chunk, Document, Index, read_rows
 
 _FIRST_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -78,8 +78,9 @@ class Row:
 
     @property
     def accelerator_names(self) -> frozenset[str]:
-        """What its accelerator is called, in lower case, without maker and kind: "h100"; "gaudi hl-205" and "gaudi"."""
-        return accelerator_names(self.cells[ACCELERATOR])
+        """What its accelerator is called, in lower case, without maker and kind ("h100"), and its architecture ("hopper")."""
+        cell = self.cells[ACCELERATOR]
+        return accelerator_names(cell) | {name for name, cells in vocabulary()["architectures"].items() if cell in cells}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

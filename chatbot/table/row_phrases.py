@@ -20,15 +20,15 @@ NOUNS: dict[Column, str] = {
 }
 
 
-def describe(row: Row, columns: Sequence[Column]) -> str:
+def describe(row: Row, columns: Sequence[Column], terms: str = "") -> str:
     """What a row says in the columns, to follow its subject: " has 4 vCPUs; is burstable; EFA: no".
 
     It is "" if the cells are empty. A "no" and the architecture keep their label from the row, because verification
-    looks for them beside it.
+    looks for them beside it. A price says its terms unless they are `terms`, which were said before.
     """
     has = [phrase for column in columns if (phrase := _phrase(row, column, columns))]
     traits = [f"is {HEADERS[c].lower()}" for c in columns if c in ("burstable", "metal") and row.says(c) == "yes"]
-    costs = [cost] if "price" in columns and (cost := _cost(row)) else []
+    costs = [cost] if "price" in columns and (cost := _cost(row, terms)) else []
     labelled = [f"{_label(c)}: {row.says(c)}" for c in columns if _is_labelled(row, c)]
     said = [*costs, *([f"has {listed(has)}"] if has else []), *traits, *labelled]
     return f"{' ' if costs or has or traits else ', '}{'; '.join(said)}" if said else ""
@@ -85,12 +85,21 @@ def _phrase(row: Row, column: Column, columns: Sequence[Column]) -> str:
     return _SAID.get(column, "").format(cell)
 
 
-def _cost(row: Row) -> str:
+def _cost(row: Row, terms: str) -> str:
     """ "costs $1.861 per hour on demand in us-east-1 (Linux, as of 2026-07-20)"; without a price, what the cell says."""
+    cell, own = row.says("price"), price_terms(row)
+    if row.number("price") is None:
+        return f"{_bought(row)}, price per hour: {cell}" if cell else ""
+    return f"costs {cell} per hour {own if own != terms else ''}".rstrip()
+
+
+def price_terms(row: Row) -> str:
+    """The terms of a row's price: "on demand in us-east-1 (Linux, as of 2026-07-20)"."""
     price = row.source("price")
-    cell, where = row.says("price"), price.cells
-    bought = " ".join(filter(None, (where.get("Purchase", ""), f"in {where['Region']}" if "Region" in where else "")))
-    if not cell or row.number("price") is None:
-        return f"{bought}, price per hour: {cell}" if cell else ""
-    about = ", ".join(filter(None, (where.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
-    return f"costs {cell} per hour {bought}{f' ({about})' if about else ''}"
+    about = ", ".join(filter(None, (price.cells.get("Operating system", ""), price.as_of and f"as of {price.as_of}")))
+    return f"{_bought(row)}{f' ({about})' if about else ''}"
+
+
+def _bought(row: Row) -> str:
+    where = row.source("price").cells
+    return " ".join(filter(None, (where.get("Purchase", ""), f"in {where['Region']}" if "Region" in where else "")))

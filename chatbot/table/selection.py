@@ -7,6 +7,7 @@ from dataclasses import replace
 from chatbot.deadline import check
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import ACCELERATOR, HEADERS, NUMBERED, Column
+from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import Request, Trait
 from chatbot.table.instances import Row
 
@@ -36,7 +37,7 @@ def measured(request: Request, rows: Mapping[str, Sequence[Row]]) -> Request | N
     ]
     return replace(
         request,
-        accelerators=(max(other.accelerator_names, key=len),) if which else request.accelerators,
+        accelerators=(max(accelerator_names(other.cells[ACCELERATOR]), key=len),) if which else request.accelerators,
         bounds=(*request.bounds, *bounds),
         traits=(*request.traits, *traits),
         asked=tuple(dict.fromkeys((*comparison.columns, *request.asked))),
@@ -68,7 +69,7 @@ def fits(request: Request, row: Row) -> bool:
         (not request.families or row.family in request.families)
         and (request.compared is None or row.name != request.compared.other)
         and (not request.accelerators or not row.accelerator_names.isdisjoint(request.accelerators))
-        and not {row.family, *row.accelerator_names} & {*request.without}
+        and not {row.name, row.family, *row.accelerator_names} & {*request.without}
         and all((value := row.number(b.column)) is not None and b.holds(value) for b in request.bounds)
         and all(_says(row, trait.header, trait.words) != trait.denied for trait in request.traits)
         and (request.per.value(row) is not None if request.per else ordered == "size" or bool(row.number(ordered)))
@@ -103,7 +104,16 @@ def columns_of(request: Request) -> list[Column]:
     return list(dict.fromkeys([*([] if ordered == "size" else [ordered]), *(request.per.columns if request.per else ()), *request.asked, *cards, *traits, *bounds]))
 
 
-_EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|one (?:gpu|card|chip))\b|每块|每张|毎|あたり")
+_SUMMARY: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory")
+
+
+def with_summary(columns: Sequence[Column], row: Row) -> list[Column]:
+    """The columns, preceded by what matters for any instance type."""
+    wanted = _SUMMARY if row.number("accelerators") else _SUMMARY[2:]
+    return list(dict.fromkeys([*(c for c in wanted if c != "total" or "each" not in columns), *columns]))
+
+
+_EACH = re.compile(r"\b(?:each|apiece|per (?:gpu|card|chip|accelerator|device|piece)|every one|jede\w*|pro (?:karte|gpu|chip)|chacun\w*|par (?:gpu|carte|puce)|cada un[ao]|por (?:gpu|tarjeta|chip)|ciascun\w*|ognun\w*|per scheda|(?<!than )one (?:gpu|card|chip))\b|每块|每张|毎|あたり")
 _ON_CARDS = re.compile(r"\b(?:on|of|in|for) (?:all )?(?:the|its|their) (?:gpu|card|chip|accelerator)s\b|\b(?:v|g|hb|gpu[- ])(?:ram|m|memory|speicher)\b|\bgraphics memory\b|显存|\baltogether\b|\ball (?:told|together)\b|\btogether\b|\bin all\b|\binsgesamt\b|\ben tout\b|\ben total\b|\bin totale\b|\bmémoire gpu\b|\bmemoria (?:de )?(?:la )?gpu\b")
 OF_HOST = re.compile(r"\b(?:host|system|main|cpu|ram)\b")
 

@@ -8,21 +8,22 @@ from math import inf
 from chatbot.glossary import in_english
 from chatbot.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
-from chatbot.table.columns import OTHER_TABLES, Column
+from chatbot.table.columns import HEADERS, OTHER_TABLES, Column
 from chatbot.table.filters import ANY, ROWS, Request, read_change, read_list, read_request
 from chatbot.table.instances import Instances, Row
 from chatbot.table.ratios import next_ratio
-from chatbot.table.selection import OF_HOST, columns_of, select
+from chatbot.table.selection import OF_HOST, columns_of, select, with_summary
 
 TURNS = 4
-# Maximum number of reported types that "they" may refer to.
-_FOUND = 8
 _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
 # "Do they have EFA?" asks about each; "with EFA" selects those that have it.
 _OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
 _OF_ROWS = re.compile(rf"\b{ROWS}\b")
 _COUNTED = re.compile(r"^\W*(?:and |so |ok |okay )*how many (?:is|are|was|were) (?:that|those|these|they|there)\b")
-_ADDS = re.compile(r"^(?!\W*(?:and |but )?(?:does|do|is|are|has|have)\b).*\b(?:too|also|as well|in the same (?:table|list)|add|beside (?:it|them|those))\b")
+_ADDS = re.compile(
+    r"^(?!\W*(?:and |but )?(?:does|do|is|are|has|have)\b).*\b(?:too|also|as well|in the same (?:table|list)|add|include|beside (?:it|them|those))\b"
+    r"|^\W*(?:(?:and|now|ok|but) )*(?:with|show)\b(?!.*\b(?:they|them|those|these|it)\b)"
+)
 _BARE = re.compile(rf"\W*(?:(?:and|or|but|with|what about|how about|only|ok|make (?:it|that)) )*(?P<number>{NUMBER})(?: ones| of them| each)?\W*")
 
 
@@ -96,10 +97,15 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
         return None
     if change.traits and _OF_EACH.search(question.lower()):
         change = replace(change, traits=(), asked=tuple(columns_of(Request(asked=change.asked, traits=change.traits))))
-    if replace(change, asked=(), region="", purchase="") != Request():
-        return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()), adds=bool(_ADDS.search(question.lower())))
-    rows = select(found, priced(found, known)[0].newest)
-    names = tuple(row.name for row in (rows[found.place - 1 : found.place] if found.order and not found.sorts else rows[:_FOUND]))
+    rows, replaces = select(found, priced(found, known)[0].newest), bool(re.search(r"\binstead\b", question.lower()))
+    adds = bool(_ADDS.search(question.lower()))
+    kept: tuple[Column, ...] = () if replaces else (*found.asked, *(column for column in (found.order or ())[:1] if change.order and column in HEADERS))
+    if adds and rows and not (kept or replaces):
+        kept = tuple(with_summary((), rows[0]))
+    found = replace(found, asked=tuple(dict.fromkeys((*kept, *change.asked))))
+    if adds or replace(change, asked=(), region="", purchase="") != Request():
+        return _changed(change, narrows, found, bare=not OF_HOST.search(question.lower()), adds=adds)
+    names = tuple(row.name for row in (rows[found.place - 1 : found.place] if found.order and not found.sorts else rows))
     return Request(types=names, asked=change.asked, region=change.region or found.region, purchase=change.purchase or found.purchase, listed=found, leans=True)
 
 
@@ -140,7 +146,6 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
         bounds=(*(b for b in before.bounds if narrows or not any(_replaces(new, b) for new in bounds)), *bounds),
         traits=tuple(dict.fromkeys((*(t for t in before.traits if replace(t, denied=not t.denied) not in change.traits), *change.traits))),
         without=(*before.without, *change.without),
-        asked=change.asked or before.asked,
         region=change.region or before.region,
         purchase=change.purchase or before.purchase,
         order=change.order or before.order,

@@ -7,7 +7,7 @@ from chatbot.citations import Evidence
 from chatbot.draft import Draft, Marks
 from chatbot.table.columns import Column
 from chatbot.table.instances import Row
-from chatbot.table.row_phrases import describe, subject
+from chatbot.table.row_phrases import describe, price_terms, subject
 
 
 class Writing:
@@ -17,6 +17,7 @@ class Writing:
         self.lines: list[str] = []
         self._evidence = Marks()
         self._counts: list[str] = []
+        self._terms = ""
         self._passages = {passage.chunk.id: passage for passage in passages}
 
     def line(self, text: str, *rows: Row, opening: str = "", columns: Sequence[Column] = ()) -> None:
@@ -27,7 +28,18 @@ class Writing:
     def row(self, row: Row, columns: Sequence[Column], *, lead: str = "", opening: str = "", dated: bool = False) -> None:
         """Add what a row says in the columns; `dated` adds its date, if the row itself supports the line."""
         name = subject(row, with_date=dated and row in row.borne_out(columns))
-        self.line(f"{lead}{name}{describe(row, columns)}", row, opening=opening, columns=columns)
+        self.line(f"{lead}{name}{describe(row, columns, self._terms)}", row, opening=opening, columns=columns)
+        self._terms = price_terms(row) if "price" in columns and row.number("price") else self._terms
+
+    def heading(self, count: str, rows: Sequence[Row], columns: Sequence[Column]) -> None:
+        """Add the line above a list of rows: what was counted, if anything, and the terms of the prices if all have the same."""
+        priced = [row for row in rows if "price" in columns and row.number("price")]
+        said = [f"{count}."] if count else []
+        self._counts += said
+        if len(priced) > 1 and len(terms := {price_terms(row) for row in priced}) == 1:
+            self._terms = terms.pop()
+            said.append(f"Prices are {self._terms} {self._mark(priced[0].source('price'))}.")
+        self.lines += [" ".join(said)] if said else []
 
     def count(self, text: str) -> str:
         """Return the opening of a line that says what was counted. No row says it, so it is marked as computed."""
