@@ -9,7 +9,7 @@ from functools import partial
 
 from chatbot.draft import Draft
 from chatbot.glossary import in_english
-from chatbot.hardware_answer import hours_asked, of_energy
+from chatbot.hardware_answer import COMMITMENT, hours_asked, of_energy
 from chatbot.query import Query
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.facts import short
@@ -18,7 +18,18 @@ from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.workload import Format, Workload
 from chatbot.sums import Sum, compared, plain, usd
-from chatbot.trade_offs import api_or_machines, block, count_paid, payback, quota, scaling, span_asked, spot
+from chatbot.trade_offs import (
+    api_or_machines,
+    block,
+    count_paid,
+    daily,
+    moved,
+    payback,
+    quota,
+    scaling,
+    span_asked,
+    spot,
+)
 from chatbot.units_answer import IN_OTHER_TERMS, in_euros, lines_by_units
 from chatbot.working import Working, article, load
 from ingest import Index
@@ -107,7 +118,7 @@ def _asked(given: Sequence[Given]) -> tuple[Sequence[_Formula], str]:
 
 # --- money ----------------------------------------------------------------------------------------------------------------
 
-_PLANS = r"savings?[ -]plans?|reserved|\bris?\b|\bcommitment"
+_TYPE = re.compile(r"\b[a-z]+\d+[a-z]*(?:-\w+)?\.\d*\w+")
 _COMMITS = r"savings?[ -]plans?|reserv\w+|commit\w*\b(?! to \w+ing\b)|\b(?:ri|sp)s?\b|on[ -]demand|\bplan\b|upfront|[13][ -]?(?:years?|yrs?|y)\b"
 
 
@@ -124,63 +135,59 @@ def _fixed(given: Given, total: Sum) -> Iterator[str]:
 
 
 def _break_even(given: Given, total: Sum) -> Iterator[str]:
-    """From which share of the hours a commitment costs less than paying by the hour: its price divided by the one on demand."""
-    if (total.one("busy") and total.all("hours")) or len(given.all("hours")) > 1 or ("spot" in given.text and not re.search(_PLANS, given.text)):
+    """From which share of the hours a commitment, which is paid for in all of them, costs less than paying by the hour; and
+    which costs less for the hours of use that are given."""
+    if (total.one("busy") and total.all("hours")) or len(given.all("hours")) > 1 or ("spot" in given.text and not re.search(COMMITMENT, given.text)):
         return  # a share of given hours is no share of all hours, and Spot is no commitment
-    discounts, prices = total.all("discount"), sorted(total.all("price") or total.all("money") or total.all("monthly price"))
+    if len(set(_TYPE.findall(given.text))) > 1:
+        return
+    discounts, own = total.all("discount"), sorted(total.all("price"))
+    prices = own or sorted(total.all("money") or total.all("monthly price"))
     sheet, used = total.facts.price(str(given.slots.get("instance_type", ""))), _hours_used(total)
+    listed = own[-1] if len(own) == (1 if discounts else 2) else sheet.usd_per_hour if sheet and len(own) == (0 if discounts else 1) else None
+    if listed and sheet and listed not in own:
+        total.know(listed, sheet.row)
     options = [(f"1 - {plain(d)}", f"at your {plain(100 * d)} % off") for d in discounts]
     if not options and len(prices) > 1:
         options = [(f"{plain(price)} / {plain(prices[-1])}", f"at your {usd(price)} instead of {usd(prices[-1])} an hour") for price in prices[:-1]]
-    elif not options and prices and sheet and prices[0] < sheet.usd_per_hour:
-        options = [(f"{plain(prices[0])} / {plain(total.know(sheet.usd_per_hour, sheet.row))}", f"at your {usd(prices[0])} instead of ${sheet.usd_per_hour:.4g} an hour")]
-    if not options and used and total.one("busy") is None and re.search(_PLANS, given.text):
+    elif not options and prices and listed and prices[0] < listed:
+        options = [(f"{plain(prices[0])} / {plain(listed)}", f"at your {usd(prices[0])} instead of ${listed:.4g} an hour")]
+    if not options and used and total.one("busy") is None and re.search(COMMITMENT, given.text):
         yield from _least_discount(used, total)
-    cite, even = total.cite("break-even"), 1.0
-    asks_amount = not given.all("monthly price") and re.search(r"\bhow much\b|differ|\b(?:over|per|an?|in) (?:the )?(?:month|year)|monthly|yearly|annual", f"{total.asked} {given.text}")
+    cite = total.cite("break-even")
     for formula, words in options:
-        even = evaluate(formula)
         days = ("168", "a week") if "week" in total.asked else ("24", "a day")
         daily, monthly = total.compute(f"({formula}) × {days[0]}", f"{{}} hours {days[1]}")[1], total.compute(f"({formula}) × 730", "{} hours a month")[1]
-        verdict = gains = ""
-        if used and len(options) == 1:
-            part = plain(total.know(round(used / HOURS_A_MONTH, 6)))
-            share, ratio = total.working.say(f"{used / HOURS_A_MONTH:.0%}".replace("%", " %")), even * HOURS_A_MONTH / used
-            which = re.search(r"\bwhich\b|\b(?:what|who)(?:['’]s| is) (?:cheaper|better)|\b(?:commit\w*|reserv\w*|plan|ri)\b[^?]{0,15} or (?:stay |remain |pay )?on[ -]demand", total.asked)
-            sure = f"{'On demand' if ratio > 1 else 'The commitment'} costs less" if which else "No" if ratio > 1 else "Yes"
-            verdict = f"{'It makes no difference' if abs(ratio - 1) < 0.001 else sure}{':' if which else ','} it runs {share} of the hours{' and' if which else ':'} the commitment pays from "
-            paid = f"({formula}) / {part}"
-            change = total.compute(f"({paid} - 1) × 100" if ratio > 1 else f"(1 - {paid}) × 100", f"{{}} % {'more' if ratio > 1 else 'less'}")[1]
-            gains = f" {'The commitment' if which else 'It'} costs {change} than paying for the hours that it runs." if abs(ratio - 1) >= 0.001 else ""
-            if asks_amount and (listed := prices[-1] if len(prices) == 1 + (not discounts) else total.know(sheet.usd_per_hour, sheet.row) if sheet and discounts and not prices else 0):
-                gap, ways = _in_money(f"{plain(listed)} × ({formula})" if discounts else plain(prices[0]), f"{plain(listed)} × {part}", total)
-                gains = f"{gains[:-1]}, {gap}: {ways}." if gains else f" Both come to the same: {ways}."
-        percent = total.step(f"({formula}) × 100", "{} %")[1]
-        text = f"{verdict}{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}.{gains}"
-        yield text if verdict else f"From {text}"
-    if len(options) == 1 and len(prices) == 2 and sheet and abs(sheet.usd_per_hour / prices[-1] - 1) > 0.02 and prices[0] < sheet.usd_per_hour:
-        today = f"{plain(prices[0])} / {plain(total.know(sheet.usd_per_hour, sheet.row))}"
-        share, hours = total.compute(f"{today} × 100", "{} %")[1], total.compute(f"{today} × 730", "{} hours a month")[1]
-        yield f"Against today's {total.working.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours} {total.cite()}."
-
-
-def _in_money(committed: str, used: str, total: Sum) -> tuple[str, str]:
-    """How far apart two prices of an hour are over the time that is asked for, and what both come to."""
-    hours, span = span_asked(f"{total.asked} {total.given.text}")
-    each = count_paid(total)
-    (one, paid), (other, spent) = (total.compute(f"{each}{price} × {hours:g}", "${}") for price in (committed, used))
-    gap = total.compute(f"{plain(max(one, other))} - {plain(min(one, other))}", "${}")[1]
-    return f"{gap} {span}", f"{each}{committed} × {hours:g} = {paid} committed; {each}{used} × {hours:g} = {spent} on demand"
+        even, percent = total.step(f"({formula}) × 100", "{} %")
+        pays = f"{percent} of the hours on, {daily} or {monthly} of 730, {total.working.say(words)} {cite}."
+        if not used or len(options) > 1:
+            yield f"From {pays}"
+            continue
+        hours, span = span_asked(f"{total.asked} {given.text}")
+        run = total.know(round(used / HOURS_A_MONTH * hours, 4))
+        if listed:
+            each, rate = count_paid(total), f"{plain(listed)} × ({formula})" if discounts else plain(prices[0])
+            sides = [("the commitment", f"{each}{rate} × {hours:g}"), ("on demand", f"{each}{plain(listed)} × {plain(run)}")]
+            yield f"{compared(total, sides, '${}', 'costs', f' {span}', percent=True)} {cite}."
+        else:
+            paid = (formula, f"{plain(run)} / {hours:g}")
+            less, more = paid if even < run / hours * 100 else reversed(paid)
+            yield f"{'The commitment' if less == formula else 'On demand'} costs {total.compute(f'(1 - ({less}) / ({more})) × 100', '{} %')[1]} less {cite}."
+        yield f"It runs {total.working.say(f'{run / hours:.0%}'.replace('%', ' %'))} of the hours; the commitment pays from {pays}"
+    if len(options) == 1 and len(own) == 2 and sheet and abs(sheet.usd_per_hour / own[-1] - 1) > 0.02 and own[0] < sheet.usd_per_hour:
+        today = f"{plain(own[0])} / {plain(total.know(sheet.usd_per_hour, sheet.row))}"
+        share, hours_ = total.compute(f"{today} × 100", "{} %")[1], total.compute(f"{today} × 730", "{} hours a month")[1]
+        yield f"Against today's {total.working.say(f'${sheet.usd_per_hour:.4g}')} an hour of {sheet.instance_type} {sheet.terms} it would be {share}, {hours_} {total.cite()}."
 
 
 def _hours_used(total: Sum) -> float | None:
     """The hours of a month that something runs, if a schedule or a share gives them."""
     if (daily := total.one("share of day")) and "hours" not in total.given.slots:
         return daily / 24 * HOURS_A_MONTH
-    hours, busy = total.hours(), total.one("busy")
-    if hours and HOURS_A_MONTH < hours < 8760 and _is_scheduled(total):
+    hours, busy = total.hours() if _is_scheduled(total) else None, total.one("busy")
+    if hours and HOURS_A_MONTH < hours < 8760:
         hours /= 12  # those of a year
-    return hours if hours and HOURS_A_MONTH / 24 < hours < HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
+    return hours if hours and HOURS_A_MONTH / 24 < hours <= HOURS_A_MONTH else busy * HOURS_A_MONTH if busy else None
 
 
 def _least_discount(used: float, total: Sum) -> Iterator[str]:
@@ -314,7 +321,7 @@ def _of_parts(given: Given, total: Sum) -> Iterator[str]:
     total.know(fleet)
     hours = _paid_hours(total) or HOURS_A_MONTH
     hours = 8760.0 if hours == HOURS_A_MONTH and {span for span in hours_asked(total.asked) if span > 1} == {8760.0} else hours
-    if hours < HOURS_A_MONTH and re.search(_PLANS, given.text):
+    if hours < HOURS_A_MONTH and re.search(COMMITMENT, given.text):
         return  # a commitment is also paid for while its machines are off
     span = {8760.0: "a year", HOURS_A_MONTH: "a month"}.get(hours, f"for {hours:g} hours")
     each = [f"{plain(part.count)} × {plain(part.price or (base[0] if base else 0))}{f' × (1 - {plain(part.discount)})' * bool(part.discount)}" for part in given.parts]
@@ -338,7 +345,7 @@ def _paid_hours(total: Sum) -> float | None:
 def _is_scheduled(total: Sum) -> bool:
     """Whether the given hours recur each day, week or month."""
     times = "".join(f.beside.partition("|")[2] for f in total.given.figures if f.role == "hours")
-    return bool(re.search(_SCHEDULE, total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
+    return bool(re.search(f"{_SCHEDULE}|{_ALL_DAY}", total.given.text) or total.given.all("share of day") or re.match(r"\W*(?:an?|per|each|every) (?:day|night|week|month|year)", times))
 
 
 def _counts(total: Sum) -> str | None:
@@ -393,10 +400,10 @@ def _lasts(given: Given, total: Sum) -> Iterator[str]:
     yield f"{'; '.join([*results, total.compute(left, '{} hours')[1]])}: {left} {total.cite('cost')}."
 
 
-_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during)|goes? down)\b(?!.*\b(?:outside|(?:up|on|running|open|there) only|only (?:up|on|need\w*|runs?|running|keep|kept))\b)")
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during|from|between)|goes? down)\b(?!.*\b(?:outside|(?:up|on|running|open|there) only|only (?:up|on|need\w*|runs?|running|keep|kept))\b)")
 
 
-_OVERNIGHT = re.compile(r"\b(?P<start>\d{1,2})(?::00)?(?: to |-|–| until )(?P<end>\d{1,2})(?::00)?(?! ?[ap]m)\b")
+_OVERNIGHT = re.compile(r"\b(?P<start>\d{1,2})(?::00|h)?(?: to |-|–| until )(?P<end>\d{1,2})(?::00|h)?(?! ?[ap]m)\b")
 
 
 def _hours_off(question: str, hours: float, whole: float) -> float:
@@ -630,7 +637,7 @@ _AMOUNT = (
 )
 _COSTS = r"cost|bill|\bpay|price|dollars|\$ ?(?:per|/)|cents|cheap"
 _DAILY = r"(?:per|an?|each|every|/) ?(?:night|day)\b|\bnightly|\bdaily"
-_ON_TIMES = r"\d(?::\d\d)? ?(?:am|pm)?(?: ?[-–] ?| to )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|office hours|hours (?:a|per|each|every) (?:day|week)"
+_ON_TIMES = r"\d(?::\d\d)? ?(?:am|pm|h)?(?: ?[-–] ?| to | until )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|office hours|hours (?:a|per|each|every) (?:day|week)"
 _SCHEDULE = rf"{_ON_TIMES}|nights?"
 
 
@@ -639,13 +646,15 @@ def _words(pattern: str, *, only: str = "") -> re.Pattern[str]:
 
 
 _SAVED = r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|how much less|drops? off|\bspar"
-_ALL_DAY = r"\b24 ?[x/] ?7\b|around the clock|\balways on\b|all the time|non-?stop"
+_ALL_DAY = r"\b24 ?[x/] ?7\b|around the clock|\balways (?:switched )?on\b|all the time|non-?stop|\bcontinuously\b|\bpermanent"
 _LESS = rf"{_GAINS}|\bhow (?:much|far|many)\b.*\b(?:less|more|cheaper|dearer|below|above)\b|\bdiscount\b|\bpercent|%|\bdiffer"
 _FROM_LIST = r"\bon[ -]demand\b|\blist(?: price)?\b|\b(?:what|which|how (?:much|large|big|high|good))\b[^.?]*\bdiscount\b"
 _SPENT = _by_sides(_spent, "${}", "costs", "cost")
 # In order of precedence: the first formula that is asked for and has its figures is computed.
 _FORMULAS = (
     _Formula(_words(r"how (?:many|much|big|large)|\bwhat\b|\bneed|\benough|\bcan\b", only=r"\bquotas?\b|\bv?cpus?[ -]limits?\b"), ("instance_type", "vCPUs or machines or instances"), quota),
+    _Formula(_words(rf"{_AMOUNT}|{_COSTS}|{_GAINS}", only=r"\b(?:mov|shift|switch|migrat|put|go)"), ("monthly price or money", "discount"), moved, "again or lost or share"),
+    _Formula(_words(r"\benough|\bkeeps? up|suffic|\bhandle|\bcope|\bcan\b", only=r"\bembed|\bencod|\bbert|classif|rerank"), ("items or calls or things", "output or prompt", "parameters", "instance_type"), daily),
     _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or card hours or machines or cards or money or instance_type"),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
@@ -654,9 +663,8 @@ _FORMULAS = (
     _Formula(_words(_MILLION + "|" + _EVEN), ("pace", "price or instance_type", "price or API price"), _of_tokens, "busy"),
     _Formula(_words(_EVEN, only=r"\bbuy|\bflat\b|" + _COMMITS), ("price", "money or monthly price"), _fixed),
     _Formula(_words(_EVEN + r"|crossover|at (?:what|which)|must we"), ("API price", "price or instance_type"), _fixed),
-    _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term"),
-    _Formula(_words(rf"{_COMPARES}|{_GAINS}|\bsavings\b", only=_COMMITS), ("discount or price", "busy", "price or instance_type"), _break_even, "term"),
-    _Formula(re.compile(rf"^(?!.*(?:{_AMOUNT}))(?=.*(?:{_GAINS})).*(?:{_COMMITS})", re.DOTALL), ("price", "busy or hours or share of day"), _break_even, "discount or term"),
+    _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term or machines"),
+    _Formula(_words(rf"{_COMPARES}|{_GAINS}|{_AMOUNT}|{_COSTS}", only=COMMITMENT), ("discount or price", "busy or hours or share of day", "price or instance_type"), _break_even, "term or machines"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
     _Formula(_words(r"how (?:long|many|much)|wie (?:lange|viele)|" + _COSTS), ("items or calls or things or tokens", "item rate or pace or requests"), _batch, "hours or machines or output or prompt or price or discount"),
     _Formula(_words(_WATTED + "|" + _CARBON), ("watts or kwh or card hours", "hours or card hours or kwh"), _of_power, "PUE or grid or region or power price or cards or machines"),

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL, ReaderError
@@ -22,12 +22,17 @@ from ingest import Row
 _UNITS = {1 / 60: "minute", 1.0: "hour", 24.0: "day", 168.0: "week", 730.0: "month", 2190.0: "quarter", 8760.0: "year"}
 _UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trimestre|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|hora|d[ií]a|semana|mes|año)"
 _SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
+COMMITMENT = r"savings?[ -]plans?|reserv\w+|\bris?\b|\bcommit\w*\b(?! to \w+ing\b)|\bplan\b|\b[13][ -]?(?:years?|yrs?|y) (?:savings|sp\b|ri\b)"
+_RECURS = re.compile(r"\b(?:an?|per|each|every) (?:day|night|week)\b|\bweek ?(?:days?|ends?)\b|\bmon\w*(?: to |-)fri|\bdaily\b|\bnights?\b|/ ?(?:day|week)\b")
+_CARBON = re.compile(r"\bco2|\bcarbon|\bemission|\bemit|co₂")
+_ENERGY = re.compile(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|strom")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
 _NOT_EMBODIED = re.compile(r"\b(?:no|not|without|excluding|excl\.?|except|minus|ignor\w+|leav\w+ out|skip\w*|w/o|sans|ohne|sin)\b[^.;]{0,25}\b(?:embodied|embedded|manufactur\w+|making)\b|\b(?:embodied|manufactur\w+)\b[^.;,]{0,12}\b(?:no|out|off|excluded|aside|छोड़कर|left out)\b")
 _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 _GPUS_ALONE = re.compile(r"\b(?:just|only) (?:for |of |in )?(?:the |its |all )?(?:gpus?|accelerators?|chips|cards)\b|\b(?:gpus?|accelerators?|chips|cards) (?:alone|only|by themselves)\b")
+_WHOLE = re.compile(r"\b(?:whole|full|entire) |\bnode\b")
 _EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a single) (?:nvidia )?(?![gp]\d)[a-z]\d{1,3}\w?\b|\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
@@ -55,13 +60,22 @@ _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERE
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """Draft the figure first, then its arithmetic. Several machines or places are compared, the least first."""
     *earlier, question = map(as_read, working.said[0].split("\n"))
+    works, goals = (asked.workload, *asked.others), set(asked.goals)
+    if earlier and "hours" not in read_question(question, working.tables.known).slots:
+        works = tuple(_in_span_asked(work, question, earlier) for work in works)
+        asked = replace(asked, workload=works[0], others=works[1:])
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
-    works, goals = (asked.workload, *asked.others), set(asked.goals)
+    own = _figures_said(working)
+    if "discount" in own and re.search(COMMITMENT, working.said[0].lower()) and any(map(_RECURS.search, (*earlier, question))):
+        works = tuple(replace(work, hours=None) for work in works)  # a commitment is paid for in all hours
+        asked = replace(asked, workload=works[0], others=works[1:])
     for work in works:
         check_numbers(work)
-    facts = working.tables.facts
+    facts = _at_own_site(works, own, working)
     differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
+    if Goal.ENERGY in goals and (own.get("grid") or _CARBON.search(question)):
+        goals.add(Goal.CARBON)
     if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
         return working.draft(*(_evaporated(work, working) for work in works))
     if asked.workload.kwh and not asked.workload.instance_type:
@@ -82,7 +96,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
             return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
     if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
         return working.draft(*told)
-    machines = [_machine(work, working) for work in _typed(works, facts)]
+    machines = [_machine(work, working) for work in _typed(works, facts, whole=bool(_WHOLE.search(working.said[0].lower())))]
     if Goal.CARBON in goals:
         if _EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
             return working.draft(*(_made(machine, question, working) for machine in machines))
@@ -123,9 +137,9 @@ class _Machine:
         return self.work.region or DEFAULT_REGION
 
 
-def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
+def _typed(works: Sequence[Workload], facts: Facts, *, whole: bool = False) -> list[Workload]:
     """Resolve workloads to instance types, at most four. A family stands for its most expensive type and its cheapest;
-    each of several families, and a number of machines of one, stands for its most expensive."""
+    a `whole` machine of it, each of several families, and a number of machines of one, stands for its most expensive."""
     found: list[Workload] = []
     for work in works:
         if work.instance_type:
@@ -136,8 +150,8 @@ def _typed(works: Sequence[Workload], facts: Facts) -> list[Workload]:
         if not ranked:
             raise ReaderError(f"There is no price of {', '.join(sorted(work.families))} in the data.")
         largest = {i.family: i.name for i in ranked}
-        whole = len(largest) > 1 or len(works) > 1 or (work.instances or 1) > 1
-        ends = dict.fromkeys(largest.values() if whole else (ranked[-1].name, ranked[0].name))
+        alone = len(largest) == 1 and len(works) == 1 and (work.instances or 1) == 1 and not whole
+        ends = dict.fromkeys(largest.values() if not alone else (ranked[-1].name, ranked[0].name))
         found += [replace(work, instance_type=name) for name in ends]
     return found[:4]
 
@@ -198,19 +212,43 @@ def _machine(work: Workload, working: Working) -> _Machine:
         raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
     working.say(name, str(machines), percent(load_of(work)), work.region or DEFAULT_REGION, "CO2e")
-    factor, terms = _terms_said(working)
-    working.say(terms)
-    return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), factor, terms)
+    own = _figures_said(working)
+    less, more = own.get("discount", 0.0), own.get("headroom", 0.0)
+    terms = [f"with {100 * less:g} % off"] * bool(less) + [f"with {100 * more:g} % added"] * bool(more)
+    working.say(*terms)
+    return _Machine(name, work, impact_of_machines(instance, work, facts), (instance.row,), (1 - less) * (1 + more), " and ".join(terms))
 
 
-def _terms_said(working: Working) -> tuple[float, str]:
-    """The factor on the list price and the reason, from the last turn that gives one: (0.83, "with 17 % off")."""
-    for given in (read_given(turn, working.tables.known) for turn in reversed(working.said[0].split("\n"))):
-        if less := given.one("discount"):  # a frame has 0 for each number
-            return 1 - less, f"with {100 * less:g} % off"
-        if more := given.one("headroom"):
-            return 1 + more, f"with {100 * more:g} % added"
-    return 1.0, ""
+def _figures_said(working: Working) -> dict[str, float]:
+    """The figures of the turns that change what machines cost and emit, the last of each role."""
+    found: dict[str, float] = {}
+    for given in (read_given(turn, working.tables.known) for turn in working.said[0].split("\n")):
+        if "region" in given.slots:
+            found.pop("grid", None)
+        found |= {role: value for role in ("discount", "headroom", "grid", "PUE") if (value := given.one(role))}  # a frame has 0 for each number
+    return found
+
+
+def _at_own_site(works: Sequence[Workload], own: Mapping[str, float], working: Working) -> Facts:
+    """The facts, with the asker's own grid and PUE in place of those of the only region."""
+    facts, grid, pue = working.tables.facts, own.get("grid"), own.get("PUE")
+    region = works[0].region or DEFAULT_REGION
+    if (grid or pue) and all((work.region or DEFAULT_REGION) == region for work in works):
+        facts = facts.at_site(region, grid, pue)
+        working.tables = replace(working.tables, facts=facts)
+        working.say(f"{grid or 0:g} g", f"{pue or 0:g}")
+    return facts
+
+
+def _in_span_asked(work: Workload, question: str, earlier: Sequence[str]) -> Workload:
+    """Let the span that the last turn asks for ("and per year?") take the place of the hours of an earlier turn."""
+    spans = {hours for hours in hours_asked(question) if hours > 1}
+    if not work.hours or len(spans) != 1:
+        return work
+    (span,) = spans
+    if work.hours in _UNITS:
+        return replace(work, hours=None)
+    return replace(work, hours=work.hours / HOURS_A_MONTH * span) if any(map(_RECURS.search, earlier)) else work
 
 
 # --- time -----------------------------------------------------------------------------------------------------------------
@@ -265,15 +303,15 @@ def _amount(machine: _Machine, figure: Figure, hours: float, working: Working) -
 
 
 _UNIT_OF = {"usd_per_hour": "$", "watts": "Wh", "kwh_per_hour": "kWh", "g_co2_per_hour": "g", "embodied_g_per_hour": "g", "litres_per_hour": "litres of water"}
-# The amount from which a unit is written in thousands.
-_MANY = {"W": 1000, "Wh": 100, "g": 1000}
+# The amounts from which a unit is written in a larger one, and that unit.
+_LARGER = {"W": ((1000, "kW", 1e3),), "Wh": ((100, "kWh", 1e3),), "g": ((1e7, "t", 1e6), (1000, "kg", 1e3))}
 
 
 def _written(value: float, unit: str, formula: str, given: Sequence[float], working: Working) -> str:
     """A figure as it is written ("$1.20", "950 W", "1.2 kg"), with its arithmetic noted."""
-    thousands = value >= _MANY.get(unit, math.inf)
-    text = f"${rounded(value, money=True)}" if unit == "$" else f"{rounded(value / 1000)} k{unit}" if thousands else f"{rounded(value)} {unit}"
-    return working.figure(text, formula, *given, unit=1000.0 if thousands else 1.0)
+    written, scale = next(((larger, scale) for least, larger, scale in _LARGER.get(unit, ()) if value >= least), (unit, 1.0))
+    text = f"${rounded(value, money=True)}" if unit == "$" else f"{rounded(value / scale)} {written}"
+    return working.figure(text, formula, *given, unit=scale)
 
 
 def _given(machine: _Machine, *others: float) -> tuple[float, ...]:
@@ -368,10 +406,10 @@ def _together(work: Workload, question: str, working: Working) -> list[str]:
     lot or a price is missing."""
     whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
     lots = [slots for part in _LOTS.split(question) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
-    said = [slots["hours"] for slots in lots if "hours" in slots]
+    said = [slots["hours"] for slots in lots if "hours" in slots and work.hours]
     always = re.search(r"\b(?:month|year|ann|base\b|always|around the clock|non-?stop|permanent)|24 ?[/x] ?7", question)
     usual = said[-1] if said and (re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) or (len(said) == 1 and not always)) else whole
-    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours"), budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
+    machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours") if said else None, budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
     if len(machines) < 2 or not all(m.impact.price for m in machines):
         return []
     names = " and ".join(m.name for m in machines)
@@ -512,7 +550,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
     spans = [span for span in _spans(work, question) if span[1] > 1 or work.tokens_per_second] or [("a month of 730 hours", 730.0)]
     energy = _over(machine, "watts", spans, working)
     drawn = f"{machine.name} draws {power} at {percent(load_of(work))} load{assumed}"
-    leads = work.hours or work.tokens_per_second or re.search(r"k?wh\b|energy|electric|strom", question)
+    leads = work.hours or work.tokens_per_second or _ENERGY.search(question)
     line = f"{f'{energy}: {drawn}' if leads else f'{drawn}, {energy}'} {working.cite(*machine.rows, *watts.inputs)}"
     if in_all := machine.impact.figure("kwh_per_hour"):
         text = working.figure(f"{rounded(in_all.value * 1000)} W", f"({in_all.formula}) × 1000", *_given(machine))
@@ -552,6 +590,7 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     carbon, embodied = machine.impact.known("g_co2_per_hour"), machine.impact.figure("embodied_g_per_hour")
     spans = _spans(machine.work, question)
     told = _over(machine, carbon.name, spans, working, " of CO2e")
+    told = f"{_amount(machine, machine.impact.known('kwh_per_hour'), spans[0][1], working)} and {told}" if _ENERGY.search(question) else told
     making = f"; the making of the host adds {_amount(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
     if embodied and re.search(r"embodied|embedded|manufactur|making|everything", question) and _WITH_EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
         both = replace(carbon, value=carbon.value + embodied.value, formula=f"({carbon.formula}) + ({embodied.formula})")

@@ -11,6 +11,7 @@ from chatbot.computed import Computed, is_near, numbers
 from chatbot.draft import Draft
 from chatbot.glossary import in_english
 from chatbot.hardware_answer import answer_by_hardware, asks_unit, rented
+from chatbot.marks import without_marks
 from chatbot.query import Query
 from chatbot.sizing import Facts, Fit, Format, Sizing, Task, Term, Workload, most, size
 from chatbot.sizing.conversation import BUDGETS, HARDWARE, LEFT_OVER, Asked, Heard, ask_parts, asked_for, hear
@@ -104,6 +105,7 @@ _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 
 
 # What the memory formulas cannot take into account.
+_SUPPOSES = re.compile(r"\b(?:if|instead|without|drop|only|except)\b")
 _OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
 
 
@@ -118,6 +120,8 @@ def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
         given += [figure for figure in read_turns(list(map(in_english, turns)), known)[-1].figures if figure.role == "price"]
     if _OTHER_BITS.search(question.lower()):
         return True
+    if query.history and draft.computed and _SUPPOSES.search(question.lower()) and set(numbers(without_marks(draft.text))) <= set(numbers(query.history[-1].answer)):
+        return True  # what the turn supposes was not understood: the figures are those of the turn before
     return bool(draft.evidence) and not all(any(is_near(value, n) for n in told for value in (figure.value, 1 - figure.value)) for figure in given)
 
 
@@ -169,9 +173,9 @@ def sizes_a_model(query: Query, index: Index) -> bool:
     if not tables.facts.models:
         return False
     heard = hear(query.question, query.history, tables.known)
-    if not (heard and heard.computed and heard.asked.names_model):
+    if not (heard and heard.computed and (heard.asked.names_model or heard.frame)):
         return False
-    return bool(heard.said.slots.keys() & {"model", "parameters"} or (heard.said.slots and heard.asked.continues))
+    return bool(heard.frame or heard.said.slots.keys() & {"model", "parameters"} or (heard.said.slots and heard.asked.continues))
 
 
 # A generation of a product line, or a part number in the style of accelerator makers.

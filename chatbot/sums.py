@@ -8,7 +8,7 @@ from chatbot.sizing.given import Given
 from chatbot.working import Working, capital, rounded
 from ingest import Row
 
-_CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 1e6, 1e9, 1e12)
+_CONSTANTS = (1.0, 2.0, 8.0, 12.0, 14.0, 24.0, 60.0, 100.0, 168.0, 365.0, 730.0, 1000.0, 3600.0, 8760.0, 86400.0, 1e6, 1e9, 1e12)
 
 
 class Sum:

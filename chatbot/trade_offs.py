@@ -8,10 +8,12 @@ from chatbot.computed import Computed
 from chatbot.hardware_answer import hours_asked
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
+from chatbot.sizing.facts import short
 from chatbot.sizing.given import Figure, Given
+from chatbot.sizing.impact import MFU
 from chatbot.sums import Sum, compared, plain
 from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each, spelled
-from chatbot.working import Working
+from chatbot.working import Working, percent
 
 _SPANS = {168.0: "a week", 730.0: "a month", 8760.0: "a year"}
 _LISTED = r"demand|\blist"
@@ -145,6 +147,48 @@ def payback(given: Given, total: Sum) -> Iterator[str]:
     first = f"{yearly[1]} more than it costs" if yearly[0] >= 0 else f"{total.compute(f'{plain(once)} - {saved} × 12', '${}')[1]} less than it costs"
     pays = f"{plain(once)} / ({saved})" if " × " in saved else f"{plain(once)} / {saved}"
     yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first}{bought} {total.cite('break-even')}."
+
+
+_MOVES = r"mov(?:es?|ed|ing)|shift\w*|switch\w*|migrat\w*|goes|go|put|runs?"
+_MOVED = re.compile(
+    rf"(?P<share>[\d.]+)%(?: of (?:it|that|them|this|(?:the|our) \w+))?(?: could| can| would| that)? (?:(?:{_MOVES})\b|(?:on|onto|to|into) (?:spot|(?:an? |the )?(?:[\w-]+ )?plan)\b)"
+    rf"|\b(?:{_MOVES}) (?:about |around |only )?(?:(?P<share_>[\d.]+)%|half)"
+)
+
+
+def moved(given: Given, total: Sum) -> Iterator[str]:
+    """What a monthly bill becomes if a share of it moves to a cheaper way of paying, where some work is done again."""
+    *_, match = [None, *_MOVED.finditer(total.asked)]
+    bill = total.one("monthly price") or total.one("money")
+    share = float(match["share"] or match["share_"] or 50) / 100 if match else 0.0
+    discounts = [discount for discount in total.all("discount") if discount != share]
+    if not bill or not 0 < share < 1 or len(discounts) != 1:
+        return
+    total.used.add(total.know(share))
+    span = "a year" if span_asked(total.asked)[1] == "a year" else "a month"
+    before = f"{plain(bill)} × 12" if span == "a year" else plain(bill)
+    paid = f"{before} × {plain(share)} × (1 - {plain(discounts[0])})"
+    paid += f" × (1 + {plain(again)})" if (again := total.one("again")) else ""
+    paid += f" / (1 - {plain(lost)})" if (lost := total.one("lost")) else ""
+    sides = [("the new bill", f"{before} × (1 - {plain(share)}) + {paid}"), ("that of today", before)]
+    yield f"{compared(total, sides, '${}', 'is', f' {span}', percent=True)} {total.cite('cost')}."
+
+
+def daily(given: Given, total: Sum) -> Iterator[str]:
+    """How busy the texts of a day keep an accelerator that encodes them: two operations for each parameter and token."""
+    instance = total.facts.instances.get(str(given.slots.get("instance_type", "")))
+    sheet = total.facts.accelerator(instance) if instance else None
+    texts, each = total.one("items") or total.one("calls") or total.one("things"), total.one("output") or total.one("prompt")
+    parameters, peak = given.slots.get("parameters"), sheet.tflops.get("bf16") or sheet.tflops.get("fp16") if sheet else None
+    if not instance or not sheet or not texts or not each or not parameters or not peak or 24.0 not in hours_asked(given.text):
+        return
+    number, share = int(given.slots.get("instances") or 1), total.know(MFU[0])
+    cards = total.know(instance.accelerators * number, instance.row)
+    total.know(peak, sheet.row)
+    busy, text = total.step(f"{plain(texts)} × {plain(each)} tokens × 2 × {plain(parameters)} / ({plain(cards)} × {share} × {plain(peak)}e12 × 86400) × 100", "{} %")
+    name = total.working.say(f"{number} × {instance.name}" if number > 1 else instance.name)
+    verdict = f"Yes: {name} would be busy for" if busy <= 100 else f"No: {name} would need"
+    yield f"{verdict} {text} of the time, at {total.working.say(percent(share))} of the peak of its {total.working.say(short(sheet.name))} {total.cite('throughput')}."
 
 
 _COSTS = r"cost|cheap|pay|bill|dear|\$"

@@ -32,18 +32,18 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # 0.76 / 1.21 = 0.628
         (["box costs 1.21/h on demand. savings plan 1yr is 0.76/h. how many hours a day must it run so the plan wins"], r"From 62\.8 % of the hours on, 15\.1 hours a day"),
         # 33.2 / 55.04 = 0.6032; (33.2 - 0.45 × 55.04) × 8,760 = 73,864
-        (["A 1-year reservation of an 8-GPU box. On demand it's $55.04/h.", "The reservation comes out at $33.20/h.", "From what share of hours does that make sense? And at only 45% of the time, how much worse off are we over the year?"], r"No, it runs 45 % .* from 60\.3 % .* It costs 34 % more than paying for the hours that it runs, \$73,900 a year: 33\.2 × 8760 = \$291,000 committed; 55\.04 × 0\.45 × 8760 = \$217,000 on demand\."),
-        # 0.73 / 0.6 = 1.217
-        (["What's break-even on a 3yr commit that's 45% off on demand?", "same for the 1yr at 27%?", "The box is on for 60% of hours in the first year. Take the 1yr or stay OD, and how much is the wrong choice worse?"], r"No, it runs 60 % of the hours: the commitment pays from 73 % .* It costs 21\.7 % more"),
+        (["A 1-year reservation of an 8-GPU box. On demand it's $55.04/h.", "The reservation comes out at $33.20/h.", "From what share of hours does that make sense? And at only 45% of the time, how much worse off are we over the year?"], r"On demand costs less, by \$73,900 a year, 25\.4 %: 33\.2 × 8760 = \$291,000 for the commitment; 55\.04 × 3942 = \$217,000 for on demand \[1\]\.\nIt runs 45 % of the hours; the commitment pays from 60\.3 %"),
+        # 1 - 0.6 / 0.73 = 0.178
+        (["What's break-even on a 3yr commit that's 45% off on demand?", "same for the 1yr at 27%?", "The box is on for 60% of hours in the first year. Take the 1yr or stay OD, and how much is the wrong choice worse?"], r"On demand costs 17\.8 % less \[1\]\.\nIt runs 60 % of the hours; the commitment pays from 73 %"),
         # 19.2 / 32.77 = 0.5859; 19.2 / 21.957642 = 0.8744
         (["p4d on demand is 32.77/h in our spreadsheet. 1 yr reserved is about 19.2/h. break even in hours per month?"], r"From 58\.6 % [^\n]* 428 hours a month [^\n]*\nAgainst today's \$21\.96 an hour of p4d\.24xlarge \(on demand, [^)]*\) it would be 87\.4 %, 638 hours a month \[2\]"),
-        (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"No, it runs 42 % of the hours: the commitment pays from 63\.1 % of the hours on"),
+        (["Our on-demand rate is $3.06, with the 1 year reserved we pay $1.93. Does it pay off if it runs 10 hours a day?"], r"On demand costs less, by \$478 a month, 33\.9 %: [^\n]*\nIt runs 42 % of the hours; the commitment pays from 63\.1 % of the hours on"),
         # 13.98 / 21.5 = 0.6502; × 730 = 474.7
         (["Nos sale a 13,98 $/h con el SP frente a 21,50 on-demand. ¿A partir de cuántas horas de uso al mes empieza a compensar?"], r"From 65 % of the hours on, 15\.6 hours a day or 475 hours a month of 730"),
-        # 3.57 / 5.672 = 0.6294; / 0.55 = 1.1444
-        (["The 1 year plan is 3.57 an hour against 5.672 on demand.", "We are busy 55 % of the time: are we saving anything?"], r"No, it runs 55 % of the hours: the commitment pays from 62\.9 % .* It costs 14\.4 % more than paying for the hours that it runs\."),
-        # 9 / 24 = 0.375; 1.35 / 2.25 / 0.375 = 1.6
-        (["Wir zahlen reserviert 1,35 $/h statt 2,25 $/h on-demand, die Kiste läuft aber nur 9 Stunden am Tag. Sparen wir damit?"], r"No, it runs 38 % of the hours: the commitment pays from 60 % .* It costs 60 % more"),
+        # 3.57 / 5.672 = 0.6294; 1 - 0.55 / 0.6294 = 0.126
+        (["The 1 year plan is 3.57 an hour against 5.672 on demand.", "We are busy 55 % of the time: are we saving anything?"], r"On demand costs less, by \$329 a month, 12\.6 %: [^\n]*\nIt runs 55 % of the hours; the commitment pays from 62\.9 %"),
+        # 9 / 24 = 0.375; 1 - 0.375 / 0.6 = 0.375
+        (["Wir zahlen reserviert 1,35 $/h statt 2,25 $/h on-demand, die Kiste läuft aber nur 9 Stunden am Tag. Sparen wir damit?"], r"On demand costs less, by \$370 a month, 37\.5 %: [^\n]*\nIt runs 38 % of the hours; the commitment pays from 60 %"),
         # 5 × 12 = 60 of 168 hours
         (["how much does g5.xlarge cost per month 24/7", "we only need it mon-fri 8 to 20", "and with a 1yr savings plan for the 24/7 case, is that cheaper than the office hours one?"], r"Hardly: it runs 60 of 168 hours a week, 35\.7 %, .* more than 64\.3 % off"),
         # (21.957642 - 8) × 730 = 10,189; 13.957642 / 21.957642 = 0.6357
@@ -146,6 +146,10 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["What would a fleet of 3 reserved boxes at $1.20/h and 5 on demand boxes at $1.90/h cost per month?"], r"\$9,560 a month \[1\]"),
         (["g5.xlarge answers 3 requests each second. Cost per thousand requests?"], r"\$0\.0931 for a thousand: "),
         (["reserved costs $1,150 a month flat, on demand is $2.30 an hour. from how many hours a month does reserved win?"], r"From 500 hours of a month on: \$1150\.00 instead of your \$2\.30 an hour"),
+        # 5 × 12 = 60 of 168 hours; 0.7582 × 730 × 60 / 168 = 197.7
+        (["Combien coûte par mois un inf2.xlarge allumé en permanence, et combien si on l'éteint la nuit (20h-8h) et le week-end ?"], r"\$198 a month instead of \$553, \$356 or 64\.3 % less: 60 of 168 hours"),
+        (["Was kostet ein g5.xlarge im Monat rund um die Uhr, und was wenn wir ihn nachts (20 bis 8 Uhr) und am Wochenende abschalten?"], r"\$262 a month instead of \$734, .*: 60 of 168 hours"),
+        (["¿Cuánto cuesta al mes un g5.xlarge siempre encendido, y cuánto si lo apagamos de noche (20h-8h) y los fines de semana?"], r"\$262 a month instead of \$734, .*: 60 of 168 hours"),
         # 12 × 1.41 × 730 × 113 / 168 = 8,308
         (["We have 12 dev notebooks at approx $1.41 per hour, on all the time. If we stop them outside 8:00-19:00 and on weekends, what do we save per month?"], r"\$8,310 a month, 67\.3 %: they run 55 of 168 hours a week and cost \$4,040 instead of \$12,400"),
     ],
@@ -195,7 +199,12 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
         (["interrupted every 4 hours, 30 min lost. How much does a 100 hour job take in the end?"], "112 hours, with the interruptions: 100 × (1 + (30 / 60) / 4) [1]."),
         (
             ["at 40% off and 60% use, which is cheaper, by how much a month? it's $10 an hour on demand", "what if the discount is only 30%?", "and over a year?"],
-            "On demand costs less: it runs 60 % of the hours and the commitment pays from 70 % of the hours on, 16.8 hours a day or 511 hours a month of 730, at your 30 % off [1]. The commitment costs 16.7 % more than paying for the hours that it runs, $8,760 a year: 10 × (1 - 0.3) × 8760 = $61,300 committed; 10 × 0.6 × 8760 = $52,600 on demand.\n(1 - 0.3) × 100 = 70 %.",
+            "On demand costs less, by $8,760 a year, 14.3 %: 10 × (1 - 0.3) × 8760 = $61,300 for the commitment; 10 × 5256 = $52,600 for on demand [1].\nIt runs 60 % of the hours; the commitment pays from 70 % of the hours on, 16.8 hours a day or 511 hours a month of 730, at your 30 % off [1].\n(1 - 0.3) × 100 = 70 %.",
+        ),
+        # 5 × 60 × 21.957642 = 6,587; 5 × 168 × 21.957642 × 0.65 = 11,989
+        (
+            ["p4d on demand is what now", "we use five of them, 60 hours a week each. cheaper to stay like that or 1yr savings plan at 35% off on all five"],
+            "On demand costs less, by $5,400 a week, 45.1 %: 5 × 21.957642 × (1 - 0.35) × 168 = $12,000 for the commitment; 5 × 21.957642 × 60 = $6,590 for on demand [1][2].\nIt runs 36 % of the hours; the commitment pays from 65 % of the hours on, 109 hours a week or 474 hours a month of 730, at your 35 % off [1][2].\n(1 - 0.35) × 100 = 65 %.",
         ),
         # 31.46 × 336 = 10,571; 55.04 × 336 × 0.6 = 11,096; 10,571 / 55.04 = 192
         (
@@ -209,6 +218,16 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
         (["rewrite costs 30k, saves 35% of 22k a month: payback?"], "After 3.9 months: 30000 / (22000 × 0.35), as it saves $7,700 a month; in the first year that is $62,400 more than it costs [1]."),
         (["one-time cost of $12k, saves $1,500 a month. payback?", "and if it costs $20k?"], "After 13.3 months: 20000 / 1500, as it saves $1,500 a month; in the first year that is $2,000 less than it costs [1]."),
         (["migration costs 15k, reduces bill from 12,000 to 9,000 a month. how many months to payback?"], "After 5 months: 15000 / (12000 - 9000), as it saves $3,000 a month; in the first year that is $21,000 more than it costs [1]."),
+        # 0.3 × 48 + 0.7 × 48 × 0.4 × 1.08 = 28.92
+        (
+            ["We spend $48k a month on p4d on demand for training. If 70% moves to spot at 60% off, and we redo about 8% of that work because of interruptions, what do we save per month"],
+            "The new bill is less, by $19,100 a month, 39.8 %: 48000 × (1 - 0.7) + 48000 × 0.7 × (1 - 0.6) × (1 + 0.08) = $28,900 for the new bill; $48,000 for that of today [1].",
+        ),
+        # 3e6 × 500 × 2 × 110e6 / (0.3 × 70e12 × 86,400) = 0.182
+        (
+            ["3 million embeddings a day, ~500 tokens each, 110M param model, on one g5.xlarge. is one enough?"],
+            "Yes: g5.xlarge would be busy for 18.2 % of the time, at 30 % of the peak of its A10G [1][2][3].\n3000000 × 500 tokens × 2 × 110000000 / (1 × 0.3 × 70e12 × 86400) × 100 = 18.2 %.",
+        ),
         # 1.006 × 730 × 50 / 168 = 218.6
         (
             ["a g5.xlarge at $1.006/hr is there 24x7. If we only kept it up on weekdays 8 to 18, what would the bill drop to?", "and over a year?", "and with 3 of them?"],
@@ -288,7 +307,6 @@ def test_a_figure_that_no_formula_takes_stops_the_sum(bot: Chatbot, question: st
     "question",
     [
         "our negotiated rate is 22 % under list; two p5.48xlarge for a fortnight then come to?",
-        "20 g6.xlarge in Frankfurt for a year, PUE 1.3: how much CO2 at 380 g/kWh?",
         "can I fit a 34B at 4.5 bits per weight on a 24 GB card, and how much is left over?",
         "Full fine-tuning of a 3B with 8-bit Adam and no fp32 copy: does it fit in 48 GB?",
         "3 L40S at 0,95 €/h each: what is that for three years?",

@@ -223,6 +223,12 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
         (("What does a g5.xlarge cost a month on spot at 60% off?",), ("$294 a month of 730 hours, $0.402 an hour for g5.xlarge, with 60 % off",)),
         # 3 × 1.006 × 168 × 0.8 = 405.6
         (("What does g5.xlarge cost?", "with 20% off for a week", "and 3 of them"), ("$406 for 168 hours, 7 days, $2.41 an hour for 3 × g5.xlarge, with 20 % off",)),
+        # (252.8 + 8 × 407) W × 1.15 × 336 h × 0.35 kg
+        (("I had one p4d.24xlarge busy for 14 days straight. What's that in kWh and kg CO2? take 0.35 kg/kWh for Virginia",), ("1,360 kWh and 475 kg of CO2e for 336 hours, 14 days for p4d.24xlarge in us-east-1, at 100 % load",)),
+        # (338.9 + 8 × 700) W × 1.11 × 8,760 h × 0.28 kg
+        (("Roughly how much electricity does one H100 use in a month flat out?", "now the whole p5 node, with PUE", "and in tonnes of CO2 per year if that were in Ireland at 0.28 kg/kWh"), ("16.2 t of CO2e a year for p5.48xlarge in eu-west-1, at 100 % load",)),
+        (("20 g6.xlarge in Frankfurt for a year, PUE 1.3: how much CO2 at 380 g/kWh?",), ("3,820 kg of CO2e for a year for 20 × g6.xlarge in eu-central-1, at 50 % load (assumed)",)),
+        (("g5.xlarge 10 hours a day cost per month", "and per year?"), ("$3,670 for 3,650 hours, $1.01 an hour",)),
         (("Does an 8B with 64k of context fit on a g6.xlarge?", "would the next size up in the family fix it?"), ("No: an 8B model in bf16 needs 24.6 GB",)),
         (("How much CO2 does a g5.12xlarge emit a month?", "is it lower in Stockholm?"), ("eu-north-1 emits less",)),
     ],
@@ -230,6 +236,11 @@ def test_regions_are_compared_side_by_side(bot: Chatbot) -> None:
 def test_what_is_asked_beside_the_first_figure_is_answered(bot: Chatbot, turns: tuple[str, ...], openings: tuple[str, ...]) -> None:
     lines = ask(bot, *turns).text.splitlines()
     assert all(line.startswith(opening) for line, opening in zip(lines, openings, strict=False)), lines
+
+
+def test_figures_of_the_turn_before_are_no_answer_to_what_a_turn_supposes(bot: Chatbot) -> None:
+    turns = ("so what do 2 p5.48xlarge cost for 3 weeks", "and if we drop one of the two for the third week")
+    assert "$55,500" not in ask(bot, *turns).text
 
 
 def test_a_monthly_budget_is_held_against_the_hours_that_a_machine_runs(bot: Chatbot) -> None:

@@ -305,7 +305,7 @@ _OF_MEMORY = frozenset({"memory", "weights", "kv_cache"})
 _FUNCTION_WORD = re.compile(
     r"(?:and|or|but|so|ok|okay|now|then|also|what about|what if|how about|if|i|we|you|it|its|it's|that|the|a|an|with|in|at|to|as|of|for|on|per|is|are|one|ones|them|those|these|this"
     r"|was|were|do|does|did|would|will|use|used|using|run|ran|running|switch|switched|change|changed|drop|go|went|keep|kept|store|stored|make|made|take|have|has|had|got|get|actually|rather|over|by|not|no|sorry|please|there|time"
-    r"|quantise|quantised|quantize|quantized|load|loaded|instead|same|model|weights|cache|kv|format|both|all|only|just|again|still|more|less"
+    r"|whole|entire|node|pue|quantise|quantised|quantize|quantized|load|loaded|instead|same|model|weights|cache|kv|format|both|all|only|just|again|still|more|less"
     r"|und|mit|bei|auf|im|für|von|davon|aber|jetzt|dann|auch|statt|stattdessen|der|die|das|den|dem|eine?[nrms]?|wenn|es|wir|sind|ist|wäre|voller|last|über|je"
     r"|et|avec|en|à|au|aux|sur|pour|sous|le|la|les|un|une|des|du|de|si|mais|alors|aussi|maintenant|plutôt|pendant|charge|deux|ce|c'est|sera"
     r"|con|y|e|el|los|las|uno|una|unos|para|por|pero|ahora|entonces|también|durante|al|del|si|ellas|ellos|esas|esos|misma?|eso|es|sería"

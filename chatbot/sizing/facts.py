@@ -200,6 +200,13 @@ class Facts:
         own = Price(instance_type, region or "us-east-1", usd_per_hour, "on demand", "", self.instances[instance_type].row)
         return replace(self, prices={**self.prices, instance_type: (own,)})
 
+    def at_site(self, region: str, grid: float | None, pue: float | None) -> "Facts":
+        """Return the same facts with the user's own grid intensity or PUE in place of a region's, which no document shows."""
+        nowhere, centre = Row("", 0, 0, "", {}), self.pue(region)
+        grids = {**self.grids, region: Grid(region, "", grid, nowhere)} if grid else self.grids
+        own = Pue(region, "", pue, centre.litres_per_kwh if centre else None, nowhere)
+        return replace(self, grids=grids, pues={**self.pues, region: own} if pue else self.pues)
+
     def accelerator(self, instance: Instance) -> Accelerator | None:
         """The data sheet of an instance's accelerator; of several memory sizes, the nearest to the instance's."""
         found = self.accelerators.get(instance.accelerator, ())

@@ -412,6 +412,6 @@ def share_of(text: str, start: int, end: int) -> str:
     for role, words in _SHARES.items():
         if of_money and role == "part of power":
             continue
-        near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d", text[end : end + 40])[0])]
+        near += [(match.start(), role) for match in re.finditer(words, re.split(r"[,;?!]|\.\s|\d|\band (?!\d)", text[end : end + 40])[0])]
         near += [(len(before) - match.end() + 8, role) for match in re.finditer(words, before)]
     return min(near, default=(0, "share"))[1]

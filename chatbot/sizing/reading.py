@@ -456,7 +456,7 @@ _LOAD = _compiled(
     rf"(?:(?:at |under |à |bei |unter )?(?:(?P<number>\d{{1,3}}(?:[.,]\d+)?){_PERCENT} (?:gpu |average |of |de )?{_LOAD_WORD}"
     rf"|{_LOAD_WORD}(?: factor| rate)?(?:\s?[:=]|\s(?:of|at|is|von|de|around|about|only|just|like|for|roughly|some|zu|nur))*\s(?P<behind>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
     rf"|(?P<word>half|full|maximum|max|halber|voller|voll|mi|pleine|metà|media|mezzo|meia|pieno|plena|half[- ])[\s-]?(?:(?:gpu|card|chip|accelerator)[\s-])?{_LOAD_WORD}"
-    r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|half (?:of )?the time"
+    r"|(?:half|fully) (?:busy|loaded|utili[sz]ed|used|occupied)|busy(?= for \d+ (?:hour|day|week|month)s?\b| all day| non-?stop)|half (?:of )?the time"
     r"|(?:flat out|full (?:tilt|blast|power|throttle)|pegged|(?<=at )(?:its |their |the )?max(?:imum)?(?: power|(?=\s?[,.;?!)]|$| for| over))|maxed out|vol?llast|vollauslastung|plein régime|pleno rendimiento|pełn\w+ obciążeni\w+))"
     rf"|{_LOAD_WORD}\b[^.,;:%\d]{{1,40}}?\b(?:is|at|of|around|about) (?:an? )?(?:\w+ )?(?P<away>\d{{1,3}}(?:[.,]\d+)?){_PERCENT}"
     rf"|(?<!idle )(?P<time>\d{{1,3}}){_PERCENT} of (?:the |its |each |every )(?:time|day|hours?|month)(?! (?:off|idle))"
