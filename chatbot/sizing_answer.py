@@ -21,7 +21,7 @@ from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, impact, load_of, shares
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.memory import BITS, GIB, USABLE, Sharding, adapter_parameters, count
-from chatbot.sizing.reading import ALL_CONTEXT, Goal, Known, read_question, tells_people
+from chatbot.sizing.reading import ALL_CONTEXT, SEVERAL_ADAPTERS, Goal, Known, read_question, tells_people
 from chatbot.sizing.spelled import as_read
 from chatbot.table import answer_from_table
 from chatbot.table.entities import ask_region, excludes_region
@@ -46,13 +46,15 @@ _NO_ROW = "The prices in the data are on demand, of EC2 and of the day that they
 # Words of a question that asks for nothing but a price.
 _BRIEF = 12
 _ONLY_JUST = ", which only just holds it"
+# Words that begin a line with a capital letter. Names keep their own.
+_BEGINS = re.compile(r"(?:(?<=^- )|^)(?:one|an?|full|pre-training)(?= )")
 _SMALLER = (Format.INT8, Format.INT4)
 _WORK = {
     Task.SERVE: "",
-    Task.FULL: "Full fine-tuning of ",
+    Task.FULL: "full fine-tuning of ",
     Task.LORA: "LoRA fine-tuning of ",
     Task.QLORA: "QLoRA fine-tuning of ",
-    Task.PRETRAIN: "Pre-training of ",
+    Task.PRETRAIN: "pre-training of ",
 }  # fmt: skip
 
 
@@ -108,6 +110,9 @@ _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 _SUPPOSES = re.compile(r"\b(?:if|instead|without|drop|only|except)\b")
 _OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
 
+# Sizes of models of which a token computes with a part that is not read.
+_EXPERTS = re.compile(r"\bmoes?\b|\bmixtures?[ -]of[ -]experts?\b|\d ?b(?:illion)? (?:param\w+ )?activ(?:e|ated)\b")
+
 
 def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
     """Whether an answer and its arithmetic leave out a figure that the question gives, or an earlier price in euros."""
@@ -118,7 +123,9 @@ def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
     given = [figure for figure in read_given(question, known).figures if figure.role in roles and figure.is_input]
     if "€" in " ".join(turns) and "$" in draft.text:
         given += [figure for figure in read_turns(list(map(in_english, turns)), known)[-1].figures if figure.role == "price"]
-    if _OTHER_BITS.search(question.lower()):
+    if {*_OF_SPEED, *_OF_TRAINING} & set(asked.goals) and not asked.workload.model and _EXPERTS.search(" ".join(turns).lower()):
+        return True
+    if _OTHER_BITS.search(question.lower()) or (asked.workload.task not in TRAINING and SEVERAL_ADAPTERS.search(question.lower())):
         return True
     if query.history and draft.computed and _SUPPOSES.search(question.lower()) and set(numbers(without_marks(draft.text))) <= set(numbers(query.history[-1].answer)):
         return True  # what the turn supposes was not understood: the figures are those of the turn before
@@ -359,8 +366,8 @@ def _sized(asked: Asked, working: Working) -> Draft:
     at_own_rate = given.tokens_per_second and (given.tokens or (given.budget_per_hour and not (given.instance_type or given.accelerator)))
     if (not asked.names_model and asked.goal is not Goal.LARGEST) or at_own_rate:
         return answer_by_hardware(asked, working)
-    if asked.goal is Goal.AFFORDABLE and given.tokens and given.task in TRAINING:
-        asked = replace(asked, goals=(Goal.COST, *asked.goals))
+    if asked.goal in (Goal.AFFORDABLE, Goal.CHOICE, Goal.CHEAPEST) and given.tokens and given.task in TRAINING:
+        asked = _with_faster(replace(asked, goals=(Goal.COST, *asked.goals)), facts)
     asked, remark = _shortened(asked, facts)
     working.say(remark)
     if asked.goal in _OF_MACHINES and not given.tokens and (asked.goal in _OF_POWER or not given.tokens_per_second):
@@ -372,7 +379,7 @@ def _sized(asked: Asked, working: Working) -> Draft:
     if asked.goal is Goal.FITS and not asked.others:
         works = [_as_sold(_part_of_one(asked.workload, facts), facts)]
     if asked.others and _OF_PLACING & set(asked.goals):
-        works = [_as_sold(_enough(w, facts), facts) for w in works]
+        works = [_as_sold(_enough(w, facts, whole=any(other.instance_type for other in works)), facts) for w in works]
     # The hours in which a training must finish are not the hours that it takes, so they are left out.
     activations = not _NO_ACTIVATIONS.search(working.said[0].rpartition("\n")[2].lower())
     sizings = [size(replace(w, hours=None) if w.tokens else w, facts, activations=activations) for w in works]
@@ -380,6 +387,19 @@ def _sized(asked: Asked, working: Working) -> Draft:
     separator = "\n" if len(sizings) > 1 else " "
     text = f"{remark}{separator}{draft.text}" if remark else draft.text
     return replace(draft, text=text, workloads=tuple(works))
+
+
+def _with_faster(asked: Asked, facts: Facts) -> Asked:
+    """If a training may run on any machine, compare the one on which it is cheapest with the fastest within the budget."""
+    work = asked.workload
+    if asked.others or work.instance_type or work.accelerator:
+        return asked
+    sizing = size(replace(work, hours=None), facts)
+    runs = [(fit.impact.training_hours_low, fit.name) for fit in sizing.fits if fit.impact and fit.impact.training_hours_low and fit.impact.usd_per_run and fit.fits and fit.runs == "yes" and fit.instances == 1 and fit.within_budget is not False]
+    if not sizing.cheapest or not runs or min(runs)[1] == sizing.cheapest.name:
+        return asked
+    one, other = (replace(work, instance_type=name, instances=1) for name in (sizing.cheapest.name, min(runs)[1]))
+    return replace(asked, workload=one, others=(other,))
 
 
 def _shortened(asked: Asked, facts: Facts) -> tuple[Asked, str]:
@@ -595,13 +615,17 @@ def _part_of_one(workload: Workload, facts: Facts) -> Workload:
     return replace(workload, instance_type=None, instances=None, accelerator=short(sheet.name), accelerator_memory_gb=None)
 
 
-def _enough(workload: Workload, facts: Facts) -> Workload:
-    """As many of an accelerator that is named without a number as hold the model."""
+def _enough(workload: Workload, facts: Facts, *, whole: bool) -> Workload:
+    """As many of an accelerator that is named without a number as hold the model or, beside machines, the `whole` one that has them."""
     if workload.accelerators or workload.instance_type or not workload.accelerator:
         return workload
     sizing = size(workload, facts)
-    named = sizing.named
-    found = _fewest(sizing, named) if named and named.accelerator and not named.fits else None
+    named, machine = sizing.named, sizing.named_cheapest
+    if not named or not named.accelerator or named.fits:
+        return workload
+    if whole and machine:
+        return replace(workload, accelerator=None, accelerator_memory_gb=None, instance_type=machine.name, instances=machine.instances)
+    found = _fewest(sizing, named)
     return replace(workload, accelerators=found[0]) if found else workload
 
 
@@ -619,7 +643,7 @@ class _Answer:
             self._assume(sizing)
 
     def draft(self) -> Draft:
-        return self._work.draft(*self._lines())
+        return self._work.draft(*(_BEGINS.sub(lambda word: word.group().capitalize(), line) for line in self._lines()))
 
     def held(self, sizing: Sizing, fit: Fit) -> str:
         """Say that a machine does not hold the model or, if no machine is named, that the chosen one does; else ""."""
@@ -635,8 +659,9 @@ class _Answer:
             if none_holds:
                 yield self._work.say(f"{'Neither' if len(sides) == 2 else 'None of them'} fits.")
             elif not (goal is Goal.MEMORY and self._asked.term):
-                yield f"{self._preferred(self._sizings[:4])} {self._paces(self._sizings[:4])}".strip()
+                yield self._preferred(self._sizings[:4])
             yield from (f"- {side}" for side in dict.fromkeys(sides))
+            yield self._paces(self._sizings[:4])
             yield self._launch(sizing) if none_holds else ""
             change = self._change(sizing) if sizing.named and not sizing.named.fits else ""
             yield f"{change} {self.assumed(sizing)}".strip()
@@ -709,6 +734,8 @@ class _Answer:
             field_ = "usd_per_run"  # a dearer machine may finish so much sooner that its run costs less
         regions = len({s.workload.region for s in sizings}) > 1
         holding = [n for n, fit in enumerate(fits) if fit and fit.fits and fit.runs != "no" and fit.impact and getattr(fit.impact, field_) is not None]
+        if _OF_PLACING & goals:
+            holding = [n for n in holding if not (named := sizings[n].named) or (named.fits and named.runs != "no")]
         sides = [fit for n in holding if (fit := fits[n])]
         machines = len({self._machine_name(fit) for fit in fits if fit}) > 1
         if not sides or not (machines or regions):
@@ -727,14 +754,14 @@ class _Answer:
             return f"{name} gives {'more' if len(others) == 1 else 'the most'} tokens for a dollar, by the bound of memory bandwidth; no measured figure is in the data."
         if field_ == "usd_per_hour" and goals & {Goal.FITS, Goal.CHOICE, Goal.CHEAPEST, Goal.SMALLEST} and Goal.DIFFERENCE not in goals:
             neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
-            return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {_lower(self._need(sizings[holding[sides.index(best)]]))}."
+            return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {self._need(sizings[holding[sides.index(best)]])}."
         if run:
             return f"{name} {run.verb} {'less' if len(others) == 1 else 'the least'} for the run."
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
 
     def _paces(self, sizings: Sequence[Sizing]) -> str:
         """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
-        placed = _OF_PLACING & set(self._asked.goals) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
+        placed = _OF_PLACING & set(self._asked.goals) and not (_EXPERTS.search(self._work.said[0].lower()) and not self._asked.workload.model) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
         told = [(s, s.named if s.named and s.named.accelerator and not s.named.instance else self._deployed(s)) for s in sizings if placed]
         fits = [self._all_of(fit, s) if fit.instance else fit for s, fit in told if fit and fit.fits and fit.runs != "no"]
         bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
@@ -879,7 +906,7 @@ class _Answer:
         formula = " + ".join(f"({t.formula}) / {sharding.divisor(t.name)}" for t in states)
         each = self._bytes(sum(t.bytes / sharding.divisor(t.name) for t in states), formula, ranks)
         self._work.say(f"{ranks} ZeRO stage {stage}", formula)
-        return f"{each} of model state on each of {ranks} accelerators with ZeRO stage {stage}: {_lower(self._need(sizing))}."
+        return f"{each} of model state on each of {ranks} accelerators with ZeRO stage {stage}: {self._need(sizing)}."
 
     def _verdict(self, sizing: Sizing, fit: Fit) -> str:
         wanted = sizing.workload.instances or 1
@@ -897,7 +924,7 @@ class _Answer:
         elif count:
             self._work.say(f"{fit.instances} of them")
         told = f"{self._against(sizing, fit)}{count}{caveat}."
-        return capital(told) if self._asked.goal is Goal.MEMORY else f"{answer}: {told}"
+        return told if self._asked.goal is Goal.MEMORY else f"{answer}: {told}"
 
     def _left(self, sizing: Sizing, fit: Fit) -> str:
         """State what the weights leave of the usable memory, if the question asks for it."""
@@ -913,7 +940,6 @@ class _Answer:
         """State the memory that a workload needs, in total and on each accelerator that it is divided over."""
         total = self._sum(sizing.memory.terms)
         need = f"{self._subject(sizing)} needs {total}"
-        need = capital(need) if need.startswith(("a ", "an ")) else need  # a model's name keeps its lower case
         states = [t for t in sizing.memory.terms if t.name in ("weights", "gradients", "optimizer states", "adapter")]
         if len(states) < len(sizing.memory.terms):
             part = self._sum(states)
@@ -927,7 +953,7 @@ class _Answer:
 
     def _against(self, sizing: Sizing, fit: Fit) -> str:
         """State the memory that a workload needs, and the memory that the hardware has."""
-        return f"{_lower(self._need(sizing, fit))}; {self._has(fit)}"
+        return f"{self._need(sizing, fit)}; {self._has(fit)}"
 
     def _has(self, fit: Fit) -> str:
         held = fit.usable_bytes / USABLE
@@ -956,7 +982,7 @@ class _Answer:
         tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
         just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
         just = _ONLY_JUST.replace("which", "it") if fit.verdict == "tight" else just
-        return f"{opening} {self._described(fit)}: {_lower(self._need(sizing, fit))}{just}."
+        return f"{opening} {self._described(fit)}: {self._need(sizing, fit)}{just}."
 
     def _side(self, sizing: Sizing) -> str:
         fit, goal = sizing.named or self._chosen(sizing), self._asked.goal
@@ -971,7 +997,7 @@ class _Answer:
         told = fit if fit.instance else self._chosen(sizing)
         if goal in (Goal.THROUGHPUT, Goal.LATENCY) and (deployed := self._deployed(sizing)):
             price = f" {self._price_of(told)}." if told and told.impact and told.impact.price else ""
-            return f"{capital(self._speed(sizing, deployed))}{price}"
+            return f"{self._speed(sizing, deployed)}{price}"
         runs = sizing.workload.tokens and {Goal.CHEAPEST, Goal.COST, Goal.DIFFERENCE} & set(self._asked.goals)
         if goal is Goal.TOKEN_COST and not sizing.workload.tokens_per_second and (deployed := self._deployed(sizing)) and deployed.impact and deployed.impact.price and (bound := deployed.impact.figure("decode_tokens_per_second")):
             pace = self._figure(deployed, bound.name)
@@ -980,7 +1006,7 @@ class _Answer:
             return self._cost(sizing, told)
         if not sizing.named:
             alike = fit.accelerators == 1 and sizing.memory.bytes == self._sizings[0].memory.bytes
-            return f"{self._described(fit)}." if alike else f"{self._described(fit)}: {_lower(self._need(sizing, fit))}."
+            return f"{self._described(fit)}." if alike else f"{self._described(fit)}: {self._need(sizing, fit)}."
         holds = {"fits": "fits", "tight": "just fits" if fit.fits else "just does not fit"}.get(fit.verdict, "does not fit")
         if fit.runs == "no":
             return f"{self._machine_name(fit)}: does not run it, {fit.caveats[0]}; {self._against(sizing, fit)}."
@@ -1006,13 +1032,13 @@ class _Answer:
             hours = fit.impact.known("training_hours_low").value
             days = f" ({self._figure(fit, 'training_hours_low', 24.0)} days)" if hours >= 48 else ""
             run = f"{'about' if work.mfu else 'at least'} {self._figure(fit, 'usd_per_run')} for {took} hours{days} at {self._share(work, best=True)}"
-            if work.budget:
-                self._work.say(f"${work.budget:,.0f}")
-                run = f"{'yes' if fit.impact.usd_per_run <= work.budget else 'no'}, with ${work.budget:,.0f}: it takes {run}"
+            if budget := work.budget or work.budget_per_month:
+                sum_ = self._work.say(f"${budget:,.0f}{'' if work.budget else ' a month'}")
+                run = f"{'no' if fit.within_budget is False else 'yes'}, with {sum_}: it takes {run}"
             spans = [capital(run), *spans]
         if not work.tokens:
             spans.append(f"{self._figure(fit, 'usd_per_month')} a month")
-        fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {_lower(self._need(sizing, fit))}"
+        fits = "" if fit.fits else f", but {self._machine_name(fit)} does not hold it: {self._need(sizing, fit)}"
         figure = fit.impact.figure("usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else "")
         return f"{', '.join(spans)} on {self._machine_name(fit)} {price.terms} {self._work.cite(*(figure.inputs if figure else ()), price.row)}{fits}."
 
@@ -1363,8 +1389,3 @@ def _model_name(name: str) -> str:
 
 def _price(fit: Fit) -> float:
     return fit.impact.usd_per_hour if fit.impact and fit.impact.usd_per_hour is not None else float("inf")
-
-
-def _lower(text: str) -> str:
-    """Return a sentence for use inside another one: its first letter in lower case, unless it begins with a name."""
-    return text[:1].lower() + text[1:] if re.match(r"Full|Pre-t|An? ", text) else text

@@ -142,7 +142,7 @@ _LEAD = re.compile(
 
 def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     """Interpret a turn, given what was said before it."""
-    said, text = read_question(question[:_LONGEST], known), ""
+    said, text = _to_be_replaced(read_question(question[:_LONGEST], known)), ""
     if before:
         said, text = _put_in_place(said, before, known)
         said = replace(said, unknown=said.unknown or _stranger(question, said, before))
@@ -152,6 +152,19 @@ def _hear(question: str, before: Heard | None, known: Known) -> Heard:
     moved = _machines(heard.asked.workload) != _machines(before.asked.workload) and any(_machines(before.asked.workload))
     frame = (before.frame or before.said.plain.replace("co0", "co2")) if heard.label == before.label and _only_changes(said, before.label) else ""
     return replace(heard, earlier=before.asked.workload if moved else before.earlier, texts=(text or said.text, *before.texts)[:_REMEMBERED], frame=frame)
+
+
+# Hardware that a model runs on today, and is to leave: "it sits on a g5.12xlarge, what should we be on?".
+_TODAY = re.compile(r"\b(?:currently|today|now|at the moment|so far)\b[^.;?]{0,40}\b(?:instance|gpu)\b|\b(?:sits?|runs?|running|are|is|we['’]re|it['’]s) on (?:an? |one |our )?(?:instance|gpu)\b|\b(?:instance|gpu) (?:today|now|right now|at the moment|currently)\b|\binstead\b")
+
+
+def _to_be_replaced(said: Said) -> Said:
+    """If a question asks what to run a model on instead of the hardware of today, leave that out, but keep to GPUs if it has some."""
+    today = str(said.slots.get("instance_type") or said.slots.get("accelerator") or "")
+    if not (today and said.slots.keys() & {"model", "parameters"}) or any(said.several.values()) or not (_WHAT_TO_TAKE.search(said.text) and _TODAY.search(said.plain)):
+        return said
+    slots = {slot: value for slot, value in said.slots.items() if slot not in HARDWARE | _COUNT}
+    return replace(said, slots=slots if today.lower().startswith(("inf", "tr")) else {**slots, "vendors": frozenset({"AMD", "NVIDIA"})})
 
 
 def _put_in_place(said: Said, before: Heard, known: Known) -> tuple[Said, str]:
@@ -245,18 +258,24 @@ def _claimed(said: Said) -> float:
     """
     if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
-    if said.slots.keys() & {"tokens"} and said.slots.keys() & HARDWARE and Goal.COST in said.goals:
+    hardware, what = said.slots.keys() & HARDWARE, _WHAT_TO_TAKE.search(said.text)
+    if "tokens" in said.slots and (what or (hardware and {Goal.COST, Goal.CHEAPEST} & set(said.goals))):
         return _RECKONED
     if said.slots.get("task") in TRAINING:
         return _CLAIMED
+    if what and said.slots.keys() & {"weights", "sequences"} and not hardware:
+        return _RECKONED
     several = bool(said.several.get("instance_type")) or len(said.slots.get("families", ())) > 1
-    options = several and not _ON_CPU.search(said.text) and bool(_EITHER.search(said.text) or _WHAT_TO_TAKE.search(said.text))
-    return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and said.slots.keys() & HARDWARE else _CLAIMED
+    options = several and not _ON_CPU.search(said.text) and bool(what or _EITHER.search(said.text))
+    return _OPTIONS if options else _PLACED if Goal.FITS in said.goals and hardware else _CLAIMED
 
 
 _OPTIONS, _PLACED, _RECKONED = 0.1, 0.4, 0.05
 _ON_CPU = re.compile(r"\b(?:graviton\d?|cpus?)\b")
-_WHAT_TO_TAKE = re.compile(r"\b(?:what|which)\b[^.?]*\b(?:would|should|do) (?:you|we|i) (?:run|take|use|pick|choose|serve|host)\b")
+_WHAT_TO_TAKE = re.compile(
+    r"\b(?:what|which|where)\b[^.?]*\b(?:would|should|do|ought|shall) (?:you|we|i|it|this) (?:to |really |actually |rather |be )*(?:run|take|us(?:e|ing)|pick|choose|serve|host|get|rent|buy|go|move|switch|deploy|on|running)\b"
+    r"|\b(?:what|which) (?:gpu |kind of |type of )?(?:instances?(?: types?)?|machines?|gpus?|cards?|box|server)(?=\W*$)"
+)
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
 
 
@@ -345,6 +364,7 @@ def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]
 
 
 _WRITES = re.compile(r"\b(?:writ(?:e|es|ing)|generat(?:e|es|ing)|produc(?:e|es|ing)) (?:an? |about )*(?:answer of )?\d[\d,]*[ -]tok")
+_TOKENS_FIT = re.compile(r"\bhow many tokens\b.*\b(?:left|fits?|room|remain\w*|space|holds?)\b|\bcache (?:is |have i got |do i have |have we (?:got )?)?left\b")
 _FASTER = re.compile(r"\bfast(?:er|est)\b")
 
 
@@ -353,7 +373,11 @@ def _unmistaken(said: Said, label: str, likely: float) -> tuple[str, float]:
     placed = said.slots.keys() & {"model", "parameters"} and said.slots.keys() & HARDWARE and said.slots.get("task") not in TRAINING
     if placed and ((Goal.TIME in said.goals and _WRITES.search(said.text)) or (label != "training_time" and _FASTER.search(said.text))):
         return "decode_speed", 1.0
-    return ("longest_context" if label == "most_users" and Goal.LONGEST in said.goals and "sequences" in said.slots else label), likely
+    if label in ("most_users", "kv_cache", "fits") and ((Goal.LONGEST in said.goals and "sequences" in said.slots) or ("context" not in said.slots and _TOKENS_FIT.search(said.text))):
+        return "longest_context", likely
+    if label in ("training_time", "fits") and _WHAT_TO_TAKE.search(said.text) and not said.slots.keys() & HARDWARE:
+        return "cheapest", likely
+    return label, likely
 
 
 # --- what a label needs ---------------------------------------------------------------------------------------------------
@@ -536,6 +560,8 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if label in _COMPARABLE and first.instances and _MOVES.search(said.text):
         several = [{**changes, "instances": changes.get("instances") or first.instances} for changes in several]  # "eleven g4dn.xlarge to g6.xlarge"
     others = tuple(replace(first, **changes) for changes in several)
+    if before and not others and label in _OF_OPTIONS and slots.keys() & {"accelerator", "instance_type"} and len(slots) == 1 and _compares_machines(before.asked) and before.asked.workload.instance_type:
+        others = (before.asked.workload, *before.asked.others)  # "and what about B300?", after two machines
     if before and not others and label in _OF_OPTIONS and not said.slots.keys() & HARDWARE and (not cleared or _compares_machines(before.asked)):
         changes = {**{slot: _EMPTY[slot] for slot in cleared}, **{slot: value for slot, value in slots.items() if slot in _EMPTY}}
         others = tuple(replace(other, **changes) for other in before.asked.others if not said.slots.keys() & {"model", "parameters"} or _compares_machines(before.asked))

@@ -413,7 +413,12 @@ _SIZE = _compiled(
 _ALSO = re.compile(r"(?:,|\b(?:and|or|vs\.?|versus|than))\s(?:(?:of|for|with|the|on|its)\s){0,3}$")
 
 
+# The parameters that a mixture of experts computes with: "400B with 17B active". They take no less memory.
+_ACTIVE = _compiled(rf"(?:{_NUMBER}[\s-]?b(?:illion)? (?:params? |parameters? )?(?:are |is )?activ(?:e|ated)|activ(?:e|ates|ating)(?: params?| parameters?)?(?: of| is| are|:)? {_NUMBER}[\s-]?b(?:illion)?)(?!\w)(?: params?| parameters?)?")
+
+
 def _take_sizes(reading: Reading) -> None:
+    reading.take(_ACTIVE)
     found = reading.take(_SIZE)
     scales = {"t": 1e12, "trillion": 1e12}
     # Negative sizes are read too, so that they can be refused: "a -7B model".
@@ -644,7 +649,7 @@ _SEQUENCES = _compiled(
     rf"(?:(?:micro[- ]?)?batch(?:es)?(?:[- ]size)?(?:\s?[:=]|\s(?:of|is|to))?(?:\s(?:about|around|roughly|up to))?\s?(?P<batch>{_NUMBER})(?!\w|\.\d)|bs\s?=?\s?(?P<bs>\d+)(?![\w.])"
     rf"|concurrency(?: of|:)?\s(?P<concurrency>{_NUMBER})"
     rf"|(?P<people>{_NUMBER}|minus \d+)(?P<thousand>k)?[\s-](?:(?:concurrent|simultaneous|parallel|active|users?)[\s-])*{_PEOPLE}(?:\s(?:at once|at a time|at the same time|in parallel|concurrently|simultaneously))?(?!\w)(?!\s?(?:/|per|a) ?s)"
-    rf"|(?P<once>{_NUMBER})\s(?:at once|at a time|in parallel|concurren(?:t(?:ly)?|cy)|parallel))"
+    rf"|(?P<once>{_NUMBER})\s(?:[a-z]+ing\s)?(?:at once|at a time|in parallel|concurren(?:t(?:ly)?|cy)|parallel))"
 )
 
 
@@ -705,11 +710,14 @@ _MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:w
 
 
 _NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|dora|peft|adapters?)(?!\w)")
+# Several adapters that are served beside one model, which is no training.
+SEVERAL_ADAPTERS = _compiled(rf"(?!(?:one|single|1)\b)(?:{_NUMBER}|several|many|multiple|multi|dozens of|hundreds of|their own|its own)[ -](?:[a-z]+ )?(?:q?loras?|(?:q?lora )?adapters?)(?!\w)")
 
 
 def _take_training(reading: Reading) -> None:
     reading.take(_MASTER)
     reading.take(_NO_ADAPTER)
+    reading.take(SEVERAL_ADAPTERS)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     if re.search(r"lora|dora|adapter|\bq\b", reading.text):
         words = {word.removesuffix("_proj") for m in reading.take(_MATRICES) for word in re.findall(_MATRIX, m.group())}

@@ -242,15 +242,16 @@ def _fit(
         caveats=caveats,
     )
     figures = impact(fit, memory, model, workload, facts)
-    budget = _budget(workload)
+    budget = _budget(workload, figures.training_hours_low)
     within = figures.usd_per_hour <= budget if budget and figures.usd_per_hour is not None else None
     return replace(fit, impact=figures, within_budget=within)
 
 
-def _budget(workload: Workload) -> float | None:
-    month, hours = workload.budget_per_month, min(workload.hours or HOURS_A_MONTH, HOURS_A_MONTH)
-    limits = [limit for limit in (workload.budget_per_hour, month and month / hours) if limit]
-    return min(limits, default=None)
+def _budget(workload: Workload, training_hours: float | None = None) -> float | None:
+    """The most that an hour may cost. A sum is for a whole training, a monthly one for its hours in a month."""
+    hours = workload.hours or training_hours
+    limits = (workload.budget_per_hour, workload.budget_per_month and workload.budget_per_month / min(hours or HOURS_A_MONTH, HOURS_A_MONTH), training_hours and workload.budget and workload.budget / training_hours)
+    return min(filter(None, limits), default=None)
 
 
 def _named(
