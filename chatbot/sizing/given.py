@@ -193,6 +193,7 @@ _SHARES = {
     "headroom": r"headroom|spare|buffer|reserve\b|margin|safety|contingency|padd?(?:ing)?\b|\btax|\bvat\b|mark-?up|uplift|surcharge|on top|overhead|for re(?:runs|tries)",
     "again": r"\bre-?(?:do|doing|done|run|runs|running)\b|\bretr(?:y|ies|ied)\b|\bredone\b",
     "lost": r"\bfail|\blost\b|\blose\b|interrupt|preempt|wasted",
+    "likelihood": r"\A ?(?:sure|certain|confident|likely)\b|chance|probab|likelihood",
     "MFU": r"\bmfu\b",
     "part of power": r"\bdraw|\A ?of(?: the| their| its| a| max\w*| full)* ?\Z|\btdp\b",
     "efficiency": r"effic|eff?ecti|of (?:it|that|line|the link)\b|\breal(?:ly|istic\w*)?\b|usable|goodput|\bsee\b",
