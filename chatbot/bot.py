@@ -19,6 +19,7 @@ from chatbot.figures_answer import answer_by_figures
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_answer import asks_unit
 from chatbot.hardware_comparison import compare_hardware, precedes_rows
+from chatbot.hardware_overview import describe_hardware
 from chatbot.instructions import is_instruction
 from chatbot.llm.models import OFFLINE, ModelSettings
 from chatbot.llm.transcript import is_fit
@@ -30,6 +31,7 @@ from chatbot.premise import false_premise
 from chatbot.proved_answers import (
     SELDOM_SURER,
     STRONG,
+    SURE,
     WORTH_NAMING,
     Alternative,
     Kind,
@@ -310,7 +312,11 @@ def _answered(query: Query, index: Index) -> Iterator[Event]:
     if computed := answer_by_figures(query, index):
         yield from _known(query, computed)
         return
-    near = () if asks_rows(query, index) else nearest(query, index)
+    of_rows = asks_rows(query, index)
+    near = () if of_rows else nearest(query, index)
+    if not of_rows and not (near and near[0].probability >= SURE) and (told := describe_hardware(query, index)):
+        yield from _known(query, told)
+        return
     kind, known = without_documents(query, index)
     if not known and (each := answer_of_each(query, index, near, lambda part: whole_row(part, index))):
         yield from _known(query, each)

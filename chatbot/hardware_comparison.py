@@ -97,7 +97,7 @@ _SERVES = re.compile(r"\b(?:inference|serv(?:e|ing)|chat)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Side:
     """A piece of hardware with its rows. An accelerator by itself has no instance; an instance type may have no accelerator."""
 
     name: str
@@ -148,7 +148,7 @@ def compare_hardware(query: Query, index: Index, *, before_rows: bool = False) -
     asked = (_asked(query.question) if query.history else []) or _asked(query.standalone)
     if not sides or _is_of_another_kind(query, asked, index, before_rows=before_rows) or not (before_rows or not answer_from_table(query, (), (), index)):
         return None
-    unpriced: list[_Side] = []
+    unpriced: list[Side] = []
     if {"value", "price"} & set(asked):
         rented = _rented(sides, tables.facts)
         unpriced = [side for side in rented if not side.price]
@@ -191,13 +191,13 @@ def _asked(text: str) -> list[str]:
     return found or (["bf16", "memory"] if _TRAINS.search(text) else ["bandwidth"] if _SERVES.search(text) else [])
 
 
-def _sides(query: Query, facts: Facts) -> list[_Side]:
+def _sides(query: Query, facts: Facts) -> list[Side]:
     """The pieces of hardware that a question compares, all of them in the tables; none for any other question."""
-    text, found = query.standalone, list[list[_Side]]()
+    text, found = query.standalone, list[list[Side]]()
     for name in sorted(names(text), key=lambda n: -n.start):
         if name.kind == "region":
             continue
-        side = _side(name.name.lower(), text, facts)
+        side = candidates(name.name.lower(), text, facts)
         if side is None and (name.kind != "code" or name.name in query.unknown or any(i.family.startswith(name.name.lower()) for i in facts.instances.values())):
             return []
         if side:
@@ -213,20 +213,20 @@ def _sides(query: Query, facts: Facts) -> list[_Side]:
     return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
 
 
-def _side(name: str, text: str, facts: Facts) -> list[_Side] | None:
+def candidates(name: str, text: str, facts: Facts) -> list[Side] | None:
     """The candidates for a name: an accelerator, an instance type, or the types of a family, smallest first; None if no
     table has it."""
     known = [facts.instances[name]] if name in facts.instances else [i for i in facts.instances.values() if i.family == name]
     if known:
         known.sort(key=lambda i: (i.accelerators, i.vcpus))
-        return [_Side(i.name, facts.accelerator(i), i, facts.price(i.name)) for i in known]
+        return [Side(i.name, facts.accelerator(i), i, facts.price(i.name)) for i in known]
     sheets = [sheet for full, found in facts.accelerators.items() if name in accelerator_names(full) for sheet in found]
     # Of the A100s with 40 and with 80 GB take the one whose size is named, else the larger.
     sheets.sort(key=lambda sheet: (bool(re.search(rf"\b{sheet.row.cells['Memory'].split()[0]}\s?gb", text, re.IGNORECASE)), sheet.memory_gib or 0.0))
-    return [_Side(short(sheets[-1].name), sheets[-1])] if sheets else None
+    return [Side(short(sheets[-1].name), sheets[-1])] if sheets else None
 
 
-def _alike(kept: Sequence[Sequence[_Side]]) -> Iterator[_Side]:
+def _alike(kept: Sequence[Sequence[Side]]) -> Iterator[Side]:
     """One type of each family: with one accelerator if each family has such a type with an on-demand price, else the largest."""
     singles = [next((side for side in kin if side.number == 1 and (side.price or not side.instance)), None) for kin in kept]
     for kin, single in zip(kept, singles, strict=True):
@@ -254,10 +254,10 @@ def _is_of_another_kind(query: Query, asked: Sequence[str], index: Index, *, bef
     return sum(not word.isdigit() and word not in _FRAME for word in strange(rest)) > _UNREAD
 
 
-def _rented(sides: Sequence[_Side], facts: Facts) -> list[_Side]:
+def _rented(sides: Sequence[Side], facts: Facts) -> list[Side]:
     """Accelerators as they are rented: each on the cheapest type with one of it, if all have such a type, else on the largest."""
 
-    def sold(side: _Side) -> list[tuple[Instance, Price]]:
+    def sold(side: Side) -> list[tuple[Instance, Price]]:
         if side.instance or not side.sheet:
             return []
         priced = [(i, price) for i in facts.instances.values() if facts.accelerator(i) is side.sheet and (price := facts.price(i.name))]
@@ -272,7 +272,7 @@ def _rented(sides: Sequence[_Side], facts: Facts) -> list[_Side]:
 # --- what is told ----------------------------------------------------------------------------------------------------------
 
 
-def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Side], query: Query, working: Working) -> Draft | None:
+def _draft(sides: Sequence[Side], asked: Sequence[str], unpriced: Sequence[Side], query: Query, working: Working) -> Draft | None:
     """Draft the verdict on what is asked, what speaks for the other sides, and a line for each side."""
     working.say(*(side.name for side in (*sides, *unpriced)))
     apart = sorted((m for m in _MEASURES if m != "value" and len(_having(sides, m)) == len(sides) and _spread(sides, m) > _SAME), key=lambda m: -_spread(sides, m))
@@ -293,11 +293,11 @@ def _draft(sides: Sequence[_Side], asked: Sequence[str], unpriced: Sequence[_Sid
         further.append("That is a bound by peaks of data sheets, no measurement.")
     if unpriced:
         further.append(f"No on-demand price of {listed([_the(side) for side in unpriced])} is in the data.")
-    draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {_line(side, working)}" for side in sides))
+    draft = working.draft(lead, " ".join(further), *(f"- {side.name}: {line(side, working)}" for side in sides))
     return replace(draft, given=tuple(side.name for side in sides))
 
 
-def _told(sides: Sequence[_Side], measures: Sequence[str], working: Working, asked: Collection[str], fp8: tuple[_Side, _Side] | None = None) -> str:
+def _told(sides: Sequence[Side], measures: Sequence[str], working: Working, asked: Collection[str], fp8: tuple[Side, Side] | None = None) -> str:
     """Tell measures by the side that is ahead; with more than two sides, by their order."""
     ahead: dict[str, list[str]] = {}
     others: list[str] = []
@@ -326,11 +326,11 @@ def _with_one_verb(clauses: Sequence[str]) -> list[str]:
     return [clause.removeprefix("has ") if before.startswith("has ") else clause for before, clause in zip(["", *clauses], clauses, strict=False)]
 
 
-def _having(sides: Sequence[_Side], measure: str) -> list[_Side]:
+def _having(sides: Sequence[Side], measure: str) -> list[Side]:
     return [side for side in sides if side.figure(measure)]
 
 
-def _with_fp8(sides: Sequence[_Side], leaders: Collection[str]) -> tuple[_Side, _Side] | None:
+def _with_fp8(sides: Sequence[Side], leaders: Collection[str]) -> tuple[Side, Side] | None:
     """Of two sides, the one with FP8 and the one without; None if they are alike or the one with FP8 leads anyway."""
     for one, other in (sides, sides[::-1]) if len(sides) == 2 else ():
         if one.sheet and other.sheet and one.sheet.tflops.get("fp8") and other.sheet.row.cells.get("FP8") == "no" and one.name not in leaders:
@@ -338,16 +338,16 @@ def _with_fp8(sides: Sequence[_Side], leaders: Collection[str]) -> tuple[_Side, 
     return None
 
 
-def _spread(sides: Sequence[_Side], measure: str) -> float:
+def _spread(sides: Sequence[Side], measure: str) -> float:
     values = [side.figure(measure) or 1.0 for side in sides]
     return max(values) / min(values)
 
 
-def _best(sides: Sequence[_Side], measure: str) -> _Side:
+def _best(sides: Sequence[Side], measure: str) -> Side:
     return (min if _MEASURES[measure].less else max)(sides, key=lambda side: side.figure(measure) or 0.0)
 
 
-def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working, *, whole: bool = False) -> str:
+def _figure(sides: Sequence[Side], side: Side, measure: str, working: Working, *, whole: bool = False) -> str:
     """A figure as its row has it, or that of all accelerators together if the sides have different numbers of them."""
     value = side.figure(measure) or 0.0
     if measure == "value":
@@ -359,29 +359,46 @@ def _figure(sides: Sequence[_Side], side: _Side, measure: str, working: Working,
     return working.figure(f"{rounded(value)} {_UNITS.get(measure, 'TFLOPS')}", f"{side.number:g} × {value / side.number}", value / side.number)
 
 
-def _line(side: _Side, working: Working) -> str:
+def line(side: Side, working: Working) -> str:
     """What the rows say about a side, in their own words."""
+    of_sheet = sheet_of(side)
+    if not side.instance:
+        return f"{of_sheet} {working.cite(*side.rows)}."
+    each = f"; {'each accelerator: ' if side.number > 1 else ''}{of_sheet}" if of_sheet else ""
+    return f"{cells_of(side)}{each} {working.cite(*side.rows)}."
+
+
+def sheet_of(side: Side) -> str:
+    """What the data sheet of a side's accelerator says, with its memory if no machine has it."""
     cells = side.sheet.row.cells if side.sheet else {}
     parts = [
+        f"{cells['Memory']} of memory" if cells and not side.instance else "",
         f"{cells['Memory bandwidth']} of memory bandwidth" if _has(cells, "Memory bandwidth") else "",
         f"{cells['BF16']} in BF16" if _has(cells, "BF16") else "",
         f"{cells['FP8']} in FP8" if _has(cells, "FP8") else "no FP8" if cells.get("FP8") == "no" else "",
         f"{cells['Maximum power']} at most" if _has(cells, "Maximum power") else "",
     ]
-    of_sheet = listed([part for part in parts if part])
-    if not (instance := side.instance):
-        return f"{cells['Memory']} of memory, {of_sheet} {working.cite(*side.rows)}."
-    machine = [f"{instance.row.cells['vCPUs']} vCPUs", f"{instance.row.cells['Memory']} of memory", f"{instance.row.cells['Network']} of network", f"EFA: {instance.row.cells['EFA']}" if instance.row.cells.get("EFA") else ""]
-    if instance.accelerator:
-        machine.insert(0, f"{instance.row.cells['Accelerators']} × {instance.accelerator}, {instance.row.cells['Accelerator memory total']} of accelerator memory")
+    return listed([part for part in parts if part])
+
+
+def cells_of(side: Side) -> str:
+    """What the row of a machine says, and its price."""
+    assert side.instance
+    cells, accelerator = side.instance.row.cells, side.instance.accelerator
+    parts = [
+        f"{cells['Accelerators']} × {accelerator}, {cells['Accelerator memory total']} of accelerator memory" if accelerator else "",
+        f"{cells['vCPUs']} vCPUs",
+        f"{cells['Memory']} of memory",
+        f"{cells['Network']} of network",
+        f"EFA: {cells['EFA']}" if cells.get("EFA") else "",
+    ]
     priced = f"; {side.says('price')} an hour on demand in {side.price.region}" if side.price else ""
-    each = f"; {'each accelerator: ' if side.number > 1 else ''}{of_sheet}" if of_sheet else ""
-    return f"{', '.join(part for part in machine if part)}{priced}{each} {working.cite(*side.rows)}."
+    return f"{', '.join(part for part in parts if part)}{priced}"
 
 
 def _has(cells: Mapping[str, str], header: str) -> bool:
     return any(c.isdigit() for c in cells.get(header, ""))
 
 
-def _the(side: _Side) -> str:
+def _the(side: Side) -> str:
     return side.name if side.instance else f"the {side.name}"

@@ -39,7 +39,8 @@ _GRANTED = (
     re.compile(rf"(?:^|[;.]\s+)(?P<said>(?:[^,;.?!]|\.(?=\d)){{1,200}}?),?\s+so(?: then)?,?\s+{_THEN}", re.IGNORECASE),
     re.compile(r"\bwhy\s+(?P<said>(?:does|do|is|are|can|has|have)\s+(?:(?!\b(?:i|we|my|our|it|this)\b)(?:[^?.,;]|\.(?=\d))){1,200})(?=[?,;]|\.(?!\d)|$)", re.IGNORECASE),
 )  # fmt: skip
-_NEGATED = re.compile(r"\b(?:not|no|never|without|cannot|neither|nor|only|unless)\b|n['’]t\b", re.IGNORECASE)
+# No clause to be asked by itself: it denies something, or its subject is what an earlier turn named.
+_UNFIT = re.compile(r"^(?:it|they|this|that|these|those|both|one)\b|\b(?:not|no|never|without|cannot|neither|nor|only|unless)\b|n['’]t\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"(?:does|do|is|are|can|could|has|have|will|did)\b", re.IGNORECASE)
 _DENIED = re.compile(r"(?:no|not|never|neither|none|do not|only)\b", re.IGNORECASE)
 # Below this probability a prepared answer may be to another question than whether the clause is true.
@@ -115,7 +116,7 @@ def _denied(query: Query, index: Index) -> Iterator[Premise]:
     """Yield what a question takes for granted and a prepared answer denies: asked as a question, it gets a "No"."""
     for match in (match for pattern in _GRANTED for match in pattern.finditer(query.question)):
         clause = match["said"]
-        if len(clause.split()) < _FEWEST_WORDS or _NEGATED.search(clause):
+        if len(clause.split()) < _FEWEST_WORDS or _UNFIT.search(clause):
             continue
         near = nearest(understand(f"{clause}?", (), index), index)
         if near and _denies(near[0]) and (draft := answer_of(near[0], index)):
