@@ -260,11 +260,11 @@ def test_ports_are_published_to_this_machine_unless_the_operator_says_otherwise(
     }
 
 
-def test_no_variable_has_a_value_of_its_own_but_the_default_model() -> None:
-    environment = {k: v for service in SERVICES.values() for k, v in service.get("environment", {}).items()}
-    assert environment == {name: f"${{{name}:-}}" for name in environment} | {
-        "WATTWISE_MODEL": "${WATTWISE_MODEL:-offline}"
-    }
+def test_whatever_is_set_beside_the_compose_file_reaches_each_server_and_nothing_else_is_set() -> None:
+    assert {name: service.get("env_file") for name, service in SERVICES.items()} == {
+        "index": None, "ollama": None, **{name: [{"path": ".env", "required": False}] for name in ("app", "serve", "slack")},
+    }  # fmt: skip
+    assert not any("environment" in service for service in SERVICES.values())
 
 
 def _files(path: Path) -> Iterator[Path]:

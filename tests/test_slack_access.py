@@ -290,6 +290,8 @@ def test_health_says_whether_the_process_does_its_work(fault: str, said: tuple[i
             address = f"http://127.0.0.1:{server.server_port}"
             answered = httpx.get(f"{address}{HEALTH}")
             assert (answered.status_code, answered.text) == said
+            looked = httpx.head(f"{address}{HEALTH}")
+            assert (looked.status_code, looked.text, looked.headers["content-length"]) == (said[0], "", str(len(said[1])))
             assert (httpx.post(address).status_code, httpx.get(address).status_code) == (404, 404)
         finally:
             server.shutdown()

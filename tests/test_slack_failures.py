@@ -11,9 +11,9 @@ import pytest
 
 from chatbot import Answer, Chatbot, Event, ReaderError
 from chatbot.slack.answering import FAILED, NO_MEMORY
-from chatbot.slack.blocks import EVIDENCE, SOURCES, excerpts_of, reason_view
+from chatbot.slack.blocks import EVIDENCE, FEEDBACK, SOURCES, excerpts_of, reason_view
 from chatbot.slack.desk import INTERRUPTED
-from chatbot.slack.listeners import NOT_DONE
+from chatbot.slack.listeners import NOT_DONE, THANKS
 from chatbot.slack.memory import NOTICE
 from chatbot.slack.parts import linked
 from tests.servers import slack_requests as requests
@@ -184,6 +184,17 @@ def test_a_button_that_fails_says_so_to_who_pressed_it(bot: Chatbot, tmp_path: P
         slack.send(requests.button(EVIDENCE, value))
         told = slack.api.wait_for("chat.postEphemeral")[0]["text"]
         assert re.fullmatch(NOT_DONE_PATTERN, told)
+
+
+def test_a_vote_is_thanked_for_once_where_its_reason_cannot_be_asked_for(bot: Chatbot, tmp_path: Path) -> None:
+    with workspace(bot, tmp_path) as slack:
+        slack.ask(QUESTION)
+        slack.api.wait_for_answers()
+        buttons = slack.api.said()[0]["blocks"][-1]["elements"][0]
+        slack.api.failures["views.open"] = Failure("expired_trigger_id", times=9)
+        slack.send(requests.button(FEEDBACK, buttons["negative_button"]["value"]))
+        slack.settle()
+        assert [told["text"] for told in slack.api.of("chat.postEphemeral")] == [THANKS]
 
 
 def test_a_shortcut_that_could_not_be_taken_says_so_to_who_used_it(bot: Chatbot, tmp_path: Path) -> None:

@@ -334,7 +334,11 @@ def _vote(desk: Desk, body: Payload, kept: KeptAnswer, value: str) -> None:
     desk.feedback.add(_feedback(kept, body, helpful=value.startswith("+")))
     tell(desk, _place_of_press(body), THANKS, only_who_asked=True)
     if value.startswith("-"):
-        desk.hasty.views_open(trigger_id=body["trigger_id"], view=reason_view(kept.id))
+        try:
+            desk.hasty.views_open(trigger_id=body["trigger_id"], view=reason_view(kept.id))
+        except Exception as error:
+            # The vote counts without a reason, too.
+            log.info("no reason was asked for: %s", described(error))
 
 
 def _take_reason(desk: Desk, ack: "Ack", body: Payload) -> None:

@@ -108,6 +108,8 @@ class _Request(BaseHTTPRequestHandler):
         reason = self.server.fault()
         self._answer(HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.OK, reason or "ok")
 
+    do_HEAD = do_GET
+
     def do_POST(self) -> None:
         try:
             if self.server.app is None or self.path.partition("?")[0] != PATH:
@@ -128,7 +130,8 @@ class _Request(BaseHTTPRequestHandler):
         for name, value in {**(headers or {}), "content-length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def _signed(self) -> "BoltRequest":
         from slack_bolt.request import BoltRequest
