@@ -11,7 +11,7 @@ from chatbot.evidence import units
 from chatbot.row_claim import fit
 from chatbot.words import stems
 
-_FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*)?)")
+_FIGURE = re.compile(r"(?P<sign>[$€£]?)(?P<number>\d[\d,]*(?:\.\d+)?)\s*(?P<unit>(?:[^\s\d(-][^(]*?)?)(?P<beside>\s*\([^()]*\))?")
 # A bare number or a short word such as "no" may fit many columns, so a word of the column must stand beside it.
 _BARE = re.compile(r"[\d,.]+|\w{1,4}")
 # Separators between the figures of a sentence.
@@ -191,7 +191,7 @@ def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property
     is_measured = len(units) == 1 and not any(c.isdigit() for t, figure in zip(texts, figures, strict=True) if not figure for c in "".join(t))
     made = [
         Cell(
-            figure["number"] if figure and is_measured else ", ".join(text),
+            figure["number"] + (figure["beside"] or "") if figure and is_measured else ", ".join(text),
             tuple(dict.fromkeys(number for _, number in cell)),
             float(figure["number"].replace(",", "")) if figure and is_measured else None,
         )

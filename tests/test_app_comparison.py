@@ -65,6 +65,12 @@ def test_a_word_among_figures_takes_no_unit_from_them() -> None:
     assert _property("Storage", [[("8 GB", 1)], [("2 x 4 GB", 2)]]).unit == ""
 
 
+def test_a_figure_keeps_what_stands_in_brackets_behind_it() -> None:
+    found = _property("Storage", [[("8000 GB (8 x 1000 GB NVMe SSD)", 1)], [("30400 GB (8 x 3800 GB NVMe SSD)", 2)], [("no", 3)]])
+    one, other = Cell("8000 (8 x 1000 GB NVMe SSD)", (1,), 8000.0), Cell("30400 (8 x 3800 GB NVMe SSD)", (2,), 30400.0)
+    assert found == Property("Storage", "GB", (one, other, Cell("no", (3,))))
+
+
 def test_a_column_is_told_by_the_words_beside_its_figure() -> None:
     row = TableRow(
         "t",
