@@ -86,6 +86,12 @@ def comparison_html(found: Comparison, quotes: Mapping[int, str], anchor: str, *
     return "".join(parts)
 
 
+def beside_html(found: Comparison, tables: Sequence[tuple[str, str]]) -> str:
+    """Render figures that stand below an answer, with links to the tables that they are from, given as (id, title)."""
+    links = ", ".join(f'<a href="sources?doc={as_html(url_quote(id, safe=""))}" target="_blank">{as_html(title)}</a>' for id, title in tables)
+    return f'<div class="ww-beside">{_properties(found, {}, "")}<p class="ww-facts">Not part of the answer: figures from {links}</p></div>'
+
+
 def _properties(found: Comparison, quotes: Mapping[int, str], anchor: str) -> str:
     names = [as_html(f"{each.name} ({each.unit})" if each.unit else each.name) for each in found.properties]
     options = [as_html(option) for option in found.options]

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html
+from app.answer_html import answer_html, beside_html, cards_html, facts_html, nearest_html, question_html
 from app.boundary import show_problem, told
 from app.box import edit
 from app.conversation import Exchange, keep, settle, submit, visitor
@@ -16,6 +16,8 @@ from app.memory_bar import memory_bar_html
 from app.resources import facts_of
 from app.size_inputs import size_link
 from chatbot import Answer, Feedback, FeedbackStore, ReaderError
+from chatbot.comparison_table import comparison
+from chatbot.hardware_comparison import figures_beside
 from chatbot.render import note
 from chatbot.sizing import Workload, size
 from chatbot.transcript import conversation_as_markdown
@@ -158,6 +160,7 @@ def _rendered(exchange: Exchange, answer: Answer, index: Index) -> tuple[str, st
     parts = [f'<p class="ww-notice" dir="auto">{as_html(said)}</p>' if (said := note(answer)) else ""]
     parts.append(answer_html(answer, anchor))
     parts += [_memory_html(workload, index) for workload in answer.workloads]
+    parts.append(_beside_html(answer, index))
     parts.append("" if answer.small_talk else facts_html(answer, exchange.updated))
     sources, title = (
         (nearest_html(answer.passages), "Nearest in the sources")
@@ -174,6 +177,16 @@ def _memory_html(workload: Workload, index: Index) -> str:
         link = f'<p class="ww-facts"><a href="{as_html(size_link(workload))}" target="_blank">Change the inputs</a></p>'
         return memory_bar_html(size(workload, facts_of(index.path))) + link
     return ""
+
+
+def _beside_html(answer: Answer, index: Index) -> str:
+    """Return the figures of the hardware that a question compares; empty below an answer that shows a table itself."""
+    if answer.refused or answer.near or answer.choices or answer.workloads or "\n|" in answer.text or comparison(answer):
+        return ""
+    if (found := figures_beside(answer.question, facts_of(index.path))) is None:
+        return ""
+    tables = [(id, chunks[0].document.title) for id in found[1] if (chunks := index.document_chunks(id))]
+    return beside_html(found[0], tables) if tables else ""
 
 
 def live_html(stage: str, text: str) -> str:

@@ -170,7 +170,7 @@ def _table(tabular: Mapping[Statement, _Rows]) -> tuple[tuple[str, ...], tuple[P
                 options.append((thing, own := {}))
             own[document] = number, row
             columns |= dict.fromkeys((document, column) for column in row.told(statement.text))
-    found = [_property(name, [_cell(own, name, [d for d, n in columns if n == name]) for _, own in options]) for name in dict.fromkeys(n for _, n in columns)]
+    found = [property_of(name, [_cell(own, name, [d for d, n in columns if n == name]) for _, own in options]) for name in dict.fromkeys(n for _, n in columns)]
     alike = [p for p in found if len({cell.text for cell in p.cells}) == 1 and p.cells[0].value is None]
     properties = tuple(p for p in found if p not in alike) or tuple(found)
     common = tuple(f"{p.name} {p.cells[0].text}" for p in alike if p not in properties)
@@ -183,7 +183,8 @@ def _cell(own: Mapping[str, tuple[int, TableRow]], column: str, documents: Seque
     return [(cells[column], number) for number, row in rows if column in (cells := dict(row.columns))]
 
 
-def _property(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property:
+def property_of(name: str, cells: Sequence[Sequence[tuple[str, int]]]) -> Property:
+    """The property of a column, from the texts of each option's cell with their citations."""
     texts = [list(dict.fromkeys(text for text, _ in cell)) for cell in cells]
     figures = [_FIGURE.fullmatch(text[0]) if len(text) == 1 else None for text in texts]
     units = {figure["sign"] or figure["unit"] for figure in figures if figure}

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from chatbot.comparison_table import Comparison, property_of
 from chatbot.draft import Draft
 from chatbot.fact_answer import tell_rows
 from chatbot.hardware_answer import asks_unit
@@ -205,12 +206,17 @@ def _sides(query: Query, facts: Facts) -> list[Side]:
             text = f"{text[: name.start]}|{text[name.start + len(name.text) :]}"
     if not _JOINED.search(text) or not (_is_of_them(query) or (_HELD.search(text) and names(query.question))):
         return []
+    sides = _of_one_kind(found)
+    return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
+
+
+def _of_one_kind(found: Sequence[Sequence[_Side]]) -> list[_Side]:
+    """One side of each of the candidates: machines without the accelerators in them, or only accelerators."""
     within = {side.sheet.name for kin in found for side in kin if side.sheet and side.instance}
     kept = [kin for kin in found if any(side.instance for side in kin) or not within & {side.sheet.name for side in kin if side.sheet}]
     if any(kin[0].instance is None for kin in kept):  # a machine has more than a bare accelerator: compare only accelerators
         kept = [[replace(kin[-1], name=short(kin[-1].sheet.name), instance=None)] if kin[-1].sheet else [] for kin in kept]
-    sides = list({side.name: side for side in _alike(kept)}.values())
-    return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
+    return list({side.name: side for side in _alike(kept)}.values())
 
 
 def candidates(name: str, text: str, facts: Facts) -> list[Side] | None:
@@ -402,3 +408,41 @@ def _has(cells: Mapping[str, str], header: str) -> bool:
 
 def _the(side: Side) -> str:
     return side.name if side.instance else f"the {side.name}"
+
+
+# --- beside an answer ------------------------------------------------------------------------------------------------------
+
+_MOST_BESIDE = 3
+_OF_MACHINES = ("vCPUs", "Memory", "Network")
+_OF_SHEETS = ("Memory", "Memory bandwidth", "BF16", "FP8", "Maximum power")
+
+
+def figures_beside(question: str, facts: Facts) -> tuple[Comparison, tuple[str, ...]] | None:
+    """What the tables say about the two or three pieces of hardware that a question names, with the ids of these tables."""
+    named = [_side(name.name.lower(), question, facts) for name in names(question) if name.kind != "region"]
+    sides = _of_one_kind([kin for kin in named if kin])
+    # "Trainium" may be its first generation or all of them.
+    if not _FEWEST <= len(sides) <= _MOST_BESIDE or any(short(name) in (f"{side.name}2", f"{side.name}3") for side in sides for name in facts.accelerators):
+        return None
+    told = [_cells(side) for side in sides]
+    found = [property_of(name, [[(cells[name], 0)] if name in cells else [] for cells in told]) for name in dict.fromkeys(name for cells in told for name in cells)]
+    apart = tuple(replace(one, cells=tuple(replace(cell, numbers=()) for cell in one.cells)) for one in found if len({cell.text for cell in one.cells}) > 1)
+    common = tuple(f"{one.name} {one.cells[0].text} {one.unit}".rstrip() for one in found if len({cell.text for cell in one.cells}) == 1)
+    tables = dict.fromkeys(row.document for side in sides for row in side.rows[: None if side.instance else 1])
+    return (Comparison("", tuple(side.name for side in sides), apart, common, ()), tuple(tables)) if apart else None
+
+
+def _cells(side: _Side) -> dict[str, str]:
+    """The figures of a side by their names, its machine's before its accelerator's."""
+    sheet = side.sheet.row.cells if side.sheet else {}
+    if (instance := side.instance) and side.sheet:
+        row = instance.row.cells
+        cells = {"Accelerators": f"{side.number:g} × {instance.accelerator}", "Accelerator memory": row.get("Accelerator memory total", "")}
+        cells |= {f"{header} of each": sheet.get(header, "") for header in ("Memory bandwidth", "BF16")} | {"Network": row.get("Network", "")}
+    elif instance:
+        cells = {header: instance.row.cells.get(header, "") for header in _OF_MACHINES}
+    else:
+        cells = {header: sheet.get(header, "") for header in _OF_SHEETS}
+    if instance and side.price:
+        cells[f"Price per hour {side.price.terms}"] = f"${rounded(side.price.usd_per_hour, money=True)}"
+    return {name: cell for name, cell in cells.items() if any(c.isdigit() for c in cell) or cell == "no"}

@@ -89,6 +89,12 @@ def test_an_answer_shows_its_text_its_cards_and_what_it_took(page: AppTest, bot:
     assert answer_of(page).text == bot.ask(QUESTION).text
 
 
+def test_below_prose_about_two_machines_stand_their_figures(page: AppTest) -> None:
+    ask(page, "Compare trn1.32xlarge and p4d.24xlarge")
+    assert "8 × NVIDIA A100 GPU" in html(page)
+    assert "Not part of the answer: figures from" in html(page)
+
+
 def test_a_starter_asks_its_question(page: AppTest) -> None:
     starter = page.pills[0].options[0].replace("\\", "")
     page.pills[0].set_value(page.pills[0].options[0]).run()

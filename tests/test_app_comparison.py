@@ -6,7 +6,7 @@ import pytest
 
 from chatbot import Answer, Chatbot, Citation, Passage
 from chatbot.answer import Statement
-from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, _property, comparison, marked
+from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, comparison, marked, property_of
 from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
 from chatbot.options import Option
 from ingest import Chunk, Document, Source
@@ -58,15 +58,15 @@ def test_rows_become_a_table_of_properties_by_option() -> None:
 
 
 def test_a_word_among_figures_takes_no_unit_from_them() -> None:
-    found = _property("FP8", [[("242 TFLOPS", 1)], [("no", 2)], [("1,979 TFLOPS", 3)]])
+    found = property_of("FP8", [[("242 TFLOPS", 1)], [("no", 2)], [("1,979 TFLOPS", 3)]])
     assert found == Property(
         "FP8", "TFLOPS", (Cell("242", (1,), 242.0), Cell("no", (2,), None), Cell("1,979", (3,), 1979.0))
     )
-    assert _property("Storage", [[("8 GB", 1)], [("2 x 4 GB", 2)]]).unit == ""
+    assert property_of("Storage", [[("8 GB", 1)], [("2 x 4 GB", 2)]]).unit == ""
 
 
 def test_a_figure_keeps_what_stands_in_brackets_behind_it() -> None:
-    found = _property("Storage", [[("8000 GB (8 x 1000 GB NVMe SSD)", 1)], [("30400 GB (8 x 3800 GB NVMe SSD)", 2)], [("no", 3)]])
+    found = property_of("Storage", [[("8000 GB (8 x 1000 GB NVMe SSD)", 1)], [("30400 GB (8 x 3800 GB NVMe SSD)", 2)], [("no", 3)]])
     one, other = Cell("8000 (8 x 1000 GB NVMe SSD)", (1,), 8000.0), Cell("30400 (8 x 3800 GB NVMe SSD)", (2,), 30400.0)
     assert found == Property("Storage", "GB", (one, other, Cell("no", (3,))))
 

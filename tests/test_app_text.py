@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.answer_html import answer_html, cards_html, facts_html, nearest_html, question_html, surroundings
+from app.answer_html import answer_html, beside_html, cards_html, facts_html, nearest_html, question_html, surroundings
 from app.escaping import as_html, as_label, mark_html, with_links
 from app.markdown_html import document_html
 from chatbot import Answer, Citation, Footprint, Passage, Usage, shown
 from chatbot.answer import Statement
+from chatbot.comparison_table import Cell, Comparison, Property
 from ingest import Chunk, Document, Source
 
 HOSTILE = '<script>alert(1)</script> $x^2$ **bold** <img src=x onerror="alert(1)"> :red[hi] שלום [9]'
@@ -247,3 +248,11 @@ def test_what_a_model_wrote_keeps_its_headings_lists_and_tables_and_nothing_to_c
     assert set(seen(page).tags) == {"div", "h4", "table", "thead", "tbody", "tr", "th", "td", "strong", "ul", "li", "a"}
     assert re.findall(r'href="([^"]*)"', page) == ["#x-1", "#x-1"]
     assert "[link](https://evil.example) ![p](https://evil.example/p.png) &lt;b&gt;bold&lt;/b&gt;" in page
+
+
+def test_figures_beside_an_answer_say_that_they_are_no_part_of_it_and_where_they_are_from() -> None:
+    found = Comparison("", ("A", "B<"), (Property("Memory", "GB", (Cell("24", (), 24.0), Cell("48", (), 48.0))),), (), ())
+    shown = beside_html(found, [("facts/a b.csv", "Data <sheets>")])
+    assert "Memory (GB)" in shown
+    assert "B&lt;" in shown
+    assert 'Not part of the answer: figures from <a href="sources?doc=facts%2Fa%20b.csv" target="_blank">Data &lt;sheets&gt;</a>' in shown

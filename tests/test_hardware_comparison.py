@@ -3,9 +3,10 @@
 import pytest
 
 from chatbot import Chatbot, Turn
-from chatbot.comparison_table import comparison
-from chatbot.hardware_comparison import compare_hardware
+from chatbot.comparison_table import Cell, Comparison, Property, comparison
+from chatbot.hardware_comparison import compare_hardware, figures_beside
 from chatbot.query import understand
+from chatbot.working import load
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,40 @@ def test_which_has_more_compares_the_accelerators_and_not_machines_with_them(bot
 )
 def test_what_documents_rows_or_a_workload_answer_is_left_to_them(bot: Chatbot, question: str) -> None:
     assert compare_hardware(understand(question, (), bot.index), bot.index) is None
+
+
+def test_the_figures_of_the_hardware_that_a_question_compares_can_stand_beside_its_answer(bot: Chatbot) -> None:
+    assert figures_beside("Should a team move from L4 to L40S?", load(bot.index).facts) == (
+        Comparison(
+            "",
+            ("L4", "L40S"),
+            (
+                Property("Memory", "GB", (Cell("24", (), 24.0), Cell("48", (), 48.0))),
+                Property("Memory bandwidth", "GB/s", (Cell("300", (), 300.0), Cell("864", (), 864.0))),
+                Property("BF16", "TFLOPS", (Cell("121", (), 121.0), Cell("362", (), 362.0))),
+                Property("FP8", "TFLOPS", (Cell("242", (), 242.0), Cell("733", (), 733.0))),
+                Property("Maximum power", "W", (Cell("72", (), 72.0), Cell("350", (), 350.0))),
+            ),
+            (),
+            (),
+        ),
+        ("corpus/facts/accelerators.csv",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "common"),
+    [
+        ("Compare p4d.24xlarge and p4de.24xlarge", ("p4d.24xlarge", "p4de.24xlarge"), ("Accelerators 8 × NVIDIA A100 GPU", "BF16 of each 312 TFLOPS", "Network 400 Gbps")),
+        ("m6i.8xlarge or c6i.8xlarge?", ("m6i.8xlarge", "c6i.8xlarge"), ("vCPUs 32", "Network 12.5 Gbps")),
+    ],
+)  # fmt: skip
+def test_what_machines_have_in_common_stands_below_their_figures(bot: Chatbot, question: str, options: tuple[str, ...], common: tuple[str, ...]) -> None:
+    found = figures_beside(question, load(bot.index).facts)
+    assert found is not None
+    assert (found[0].options, found[0].common) == (options, common)
+
+
+@pytest.mark.parametrize("question", ["Does p5.48xlarge have H100?", "Trainium or Inferentia?", "How do I use EFA on p5?", "Why is training slow in eu-west-1 and us-east-1?", "Rank T4, L4, A10G, L40S"])  # fmt: skip
+def test_other_questions_have_no_figures_beside_their_answer(bot: Chatbot, question: str) -> None:
+    assert figures_beside(question, load(bot.index).facts) is None
