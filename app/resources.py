@@ -22,7 +22,7 @@ from chatbot.sizing import Facts
 from chatbot.sizing.sizing import CORPUS
 from chatbot.suggestions import starters
 from chatbot.working import load
-from ingest import CorpusError, Place
+from ingest import CorpusError, Database, Place
 
 _opening, _starting = Lock(), Lock()
 
@@ -125,9 +125,9 @@ def feedback_store(index: Place) -> FeedbackStore | None:
 
 
 def conversation_store(index: Place) -> ConversationStore | None:
-    """Return the store of conversations in the index's folder; None while there is no such folder or it cannot be written."""
+    """Return the store of conversations with the index; None while there is no index folder or it cannot be written."""
     try:
-        return _conversations(index) if isinstance(index, Path) and index.is_dir() else None
+        return _conversations(index) if isinstance(index, Database) or index.is_dir() else None
     except ReaderError:
         return None
 

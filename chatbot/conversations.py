@@ -1,15 +1,11 @@
-"""Stored conversations, which survive a restart and a page reload: private to each visitor, in SQLite beside the index."""
+"""Stored conversations, which survive a restart and a page reload: private to each visitor, kept with the index."""
 
 import re
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
-from chatbot.answer import Answer, Citation, Passage, ReaderError
-from chatbot.private_files import open_private_database
+from chatbot.answer import Answer, Citation, Passage
+from chatbot.private_files import RecordStore
 
 FILE_NAME = "conversations.sqlite"
 # The most conversations kept per visitor: the oldest make room for the newest.
@@ -18,8 +14,7 @@ _LONGEST_TITLE = 80
 # How many characters of the document are kept before and after a passage, and how many passages of a refusal.
 _AROUND, _NEAREST = 700, 3
 _RULE = re.compile(r"\|[\s:]*-")
-_SCHEMA = """CREATE TABLE IF NOT EXISTS conversations (
-    visitor TEXT, id TEXT, title TEXT, updated TEXT, exchanges TEXT, PRIMARY KEY (visitor, id))"""
+_COLUMNS = "visitor, id, title, updated, exchanges"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +26,15 @@ class Conversation:
     updated: str
 
 
-class ConversationStore:
-    """The conversations of all visitors in one SQLite file, which only its owner may read; safe for several processes
-    at once.
+class ConversationStore(RecordStore):
+    """The conversations of all visitors.
 
     The content of a conversation is a string that the surface writes and reads. A visitor never sees another's
-    conversation, whatever id is given. Raises ReaderError if the file cannot be written.
+    conversation, whatever id is given.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / FILE_NAME
-        with self._connection():
-            pass  # fail at once if the file cannot be written
+    file_name = FILE_NAME
+    schema = f"CREATE TABLE IF NOT EXISTS conversations ({_COLUMNS}, PRIMARY KEY (visitor, id))"
 
     def all(self, visitor: str) -> tuple[Conversation, ...]:
         """A visitor's conversations, the latest first."""
@@ -66,14 +58,14 @@ class ConversationStore:
         now = datetime.now(UTC).isoformat(timespec="microseconds")
         with self._connection() as connection:
             connection.execute(
-                "INSERT INTO conversations VALUES (?, ?, ?, ?, ?) ON CONFLICT (visitor, id)"
+                f"INSERT INTO conversations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (visitor, id)"
                 " DO UPDATE SET exchanges = excluded.exchanges, updated = excluded.updated",
                 (visitor, id, _as_title(title), now, exchanges),
             )
             connection.execute(
-                "DELETE FROM conversations WHERE visitor = ?1 AND id NOT IN"
-                f" (SELECT id FROM conversations WHERE visitor = ?1 ORDER BY updated DESC LIMIT {KEPT})",
-                (visitor,),
+                "DELETE FROM conversations WHERE visitor = ? AND id NOT IN"
+                f" (SELECT id FROM conversations WHERE visitor = ? ORDER BY updated DESC LIMIT {KEPT})",
+                (visitor, visitor),
             )
 
     def rename(self, visitor: str, id: str, title: str) -> None:
@@ -85,14 +77,6 @@ class ConversationStore:
     def delete(self, visitor: str, id: str) -> None:
         with self._connection() as connection:
             connection.execute("DELETE FROM conversations WHERE visitor = ? AND id = ?", (visitor, id))
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(open_private_database(self.file, _SCHEMA)) as connection, connection:
-                yield connection
-        except (OSError, sqlite3.Error) as error:
-            raise ReaderError(f"{self.file} cannot be written ({error}): mend its permissions, or make room on its disk.") from error
 
 
 def _as_title(text: str) -> str:

@@ -1,16 +1,11 @@
 """User feedback on answers: votes and comments, kept with the index and shared by every surface."""
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from chatbot.answer import ReaderError
-from chatbot.private_files import open_private_database, told, upsert
-from ingest import Database, Place, Records
+from chatbot.private_files import RecordStore, upsert
+from ingest import Database
 
 FILE_NAME = "feedback.sqlite"
 
@@ -35,25 +30,13 @@ class Feedback:
 
 
 _COLUMNS = ", ".join(field.name for field in fields(Feedback))
-_SCHEMA = (
-    f"CREATE TABLE IF NOT EXISTS feedback ({_COLUMNS},"
-    " PRIMARY KEY (surface, answer_id, voter))"
-)
 
 
-class FeedbackStore:
-    """Votes in one SQLite file of the index folder, or in the index's database; safe for several processes at once.
+class FeedbackStore(RecordStore):
+    """Votes, in one place for all surfaces."""
 
-    Raises ReaderError if it cannot be written. Only the owner of the file may read it; a damaged file is set aside (see
-    `open_private_database`).
-    """
-
-    def __init__(self, index: Place) -> None:
-        self.place = index if isinstance(index, Database) else index / FILE_NAME
-        with told():
-            self._records = Records(index) if isinstance(index, Database) else None
-        with self._connection():
-            pass  # fail at once if the place cannot be written
+    file_name = FILE_NAME
+    schema = f"CREATE TABLE IF NOT EXISTS feedback ({_COLUMNS}, PRIMARY KEY (surface, answer_id, voter))"
 
     @property
     def damaged(self) -> tuple[str, ...]:
@@ -77,19 +60,3 @@ class FeedbackStore:
         with self._connection() as connection:
             rows = connection.execute(f"SELECT {_COLUMNS} FROM feedback ORDER BY given_at, rowid").fetchall()
         return tuple(Feedback(row[0], row[1], row[2], bool(row[3]), *row[4:]) for row in rows)
-
-    @contextmanager
-    def _connection(self) -> Iterator[Any]:
-        with told():
-            if self._records:
-                with self._records.transaction() as statements:
-                    yield statements
-                return
-        assert isinstance(self.place, Path)
-        # One short connection per call: Streamlit and Slack call from many threads, and a file that was damaged in the
-        # meantime is set aside.
-        try:
-            with closing(open_private_database(self.place, _SCHEMA)) as connection, connection:
-                yield connection
-        except (OSError, sqlite3.Error) as error:
-            raise ReaderError(f"{self.place} cannot be written ({error}): mend its permissions, or make room on its disk.") from error

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import Any, ClassVar
 
 from chatbot.answer import ReaderError
-from ingest import CorpusError
+from ingest import CorpusError, Database, Place, Records
 
 _log = logging.getLogger("wattwise.files")
 # Suffixes of the files that SQLite keeps beside a database. It creates them with the permissions of the database.
@@ -55,6 +56,40 @@ def told() -> Iterator[None]:
         yield
     except CorpusError as error:
         raise ReaderError(str(error)) from error
+
+
+class RecordStore:
+    """Records in one SQLite file of the index folder, or in the index's database; safe for several processes at once.
+
+    Raises ReaderError if it cannot be written. Only the owner of the file may read it; a damaged file is set aside (see
+    `open_private_database`).
+    """
+
+    file_name: ClassVar[str]
+    schema: ClassVar[str]
+
+    def __init__(self, index: Place) -> None:
+        self.place = index if isinstance(index, Database) else index / self.file_name
+        with told():
+            self._records = Records(index) if isinstance(index, Database) else None
+        with self._connection():
+            pass  # fail at once if the place cannot be written
+
+    @contextmanager
+    def _connection(self) -> Iterator[Any]:
+        with told():
+            if self._records:
+                with self._records.transaction() as statements:
+                    yield statements
+                return
+        assert isinstance(self.place, Path)
+        # One short connection per call: Streamlit and Slack call from many threads, and a file that was damaged in the
+        # meantime is set aside.
+        try:
+            with closing(open_private_database(self.place, self.schema)) as connection, connection:
+                yield connection
+        except (OSError, sqlite3.Error) as error:
+            raise ReaderError(f"{self.place} cannot be written ({error}): mend its permissions, or make room on its disk.") from error
 
 
 def upsert(table: str, columns: str, key: str) -> str:

@@ -122,6 +122,11 @@ MIGRATIONS = (
     """,
     # `wordings` holds the vectors of a question's wordings, which are not searched in the database.
     "ALTER TABLE wattwise.vectors ALTER vector DROP NOT NULL, ADD wordings bytea",
+    """
+    CREATE TABLE wattwise.conversations (
+        rowid bigint GENERATED ALWAYS AS IDENTITY, visitor text, id text, title text, updated text, exchanges text,
+        PRIMARY KEY (visitor, id))
+    """,
 )
 # Index name -> the statement that creates it if it is missing.
 _INDEXES = {
@@ -615,7 +620,7 @@ def _refuse_newer_version(database: Database, version: int) -> None:
 
 
 class Records:
-    """What several processes record in tables of the library's database: votes, and what the Slack app must not forget.
+    """What several processes record in tables of the library's database: votes, conversations, and what the Slack app must not forget.
 
     Raises CorpusError if the database cannot be written.
     """

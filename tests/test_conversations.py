@@ -42,12 +42,12 @@ def test_nobody_reads_or_changes_the_conversation_of_another(store: Conversation
 def test_a_deleted_conversation_is_gone(store: ConversationStore) -> None:
     store.save("ada", "c1", "t", "[]")
     store.delete("ada", "c1")
-    with closing(sqlite3.connect(store.file)) as connection:
+    with closing(sqlite3.connect(store.place)) as connection:
         assert connection.execute("SELECT count(*) FROM conversations").fetchone() == (0,)
 
 
 def test_only_the_owner_reads_the_file(store: ConversationStore) -> None:
-    assert store.file.stat().st_mode & 0o777 == 0o600
+    assert store.place.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(

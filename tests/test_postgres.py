@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.campaign import stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
+from chatbot.conversations import KEPT, ConversationStore
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_scoring import ask
 from chatbot.retriever import retrieve
@@ -197,6 +198,19 @@ print(*seen)
 """
 
 
+def test_conversations_are_kept_in_the_database_for_all_replicas(database: Database) -> None:
+    one, other = ConversationStore(database), ConversationStore(database)
+    for number in range(KEPT + 1):
+        one.save("ada", f"c{number}", "First\nquestion", "[1]")
+    other.rename("ada", "c1", "Mine?")
+    other.save("ada", "c1", "First question", "[1, 2]")
+    other.delete("ada", "c2")
+    other.delete("eve", "c3")
+    found = one.all("ada")
+    assert ([(c.id, c.title) for c in found[:2]], found[-1].id, len(found)) == ([("c1", "Mine?"), (f"c{KEPT}", "First question")], "c3", KEPT - 1)
+    assert (one.load("ada", "c1"), one.load("eve", "c1")) == ("[1, 2]", None)
+
+
 def test_one_of_two_syncs_at_once_is_told_to_wait(database: Database, docs: Path) -> None:
     begun, go = Event(), Event()
 
@@ -266,7 +280,7 @@ def test_an_index_of_another_version_says_what_to_do(postgres: Server, database:
     for attempt in (lambda: Index.open(database), lambda: sync([docs], database), lambda: SlackState(database)):
         with pytest.raises((CorpusError, ReaderError), match=newer):
             attempt()
-    spoil(postgres, database, "DELETE FROM migrations WHERE version > 1; DROP TABLE feedback, claims, asked, threads, answers, replies, work, messages;"
+    spoil(postgres, database, "DELETE FROM migrations WHERE version > 1; DROP TABLE conversations, feedback, claims, asked, threads, answers, replies, work, messages;"
           " ALTER TABLE vectors DROP wordings")  # fmt: skip
     with pytest.raises(CorpusError, match=r"older version .* wattwise ingest --index postgresql://postgres@"):
         Index.open(database)
