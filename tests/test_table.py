@@ -521,7 +521,7 @@ def test_a_row_lies_where_it_says(known: Instances) -> None:
     [
         (
             "how many inferentia2 chips in inf2.24xlarge and total memory",
-            "inf2.24xlarge has 192 GiB of accelerator memory (32 GiB each), 384 GiB of host memory and 6 AWS Inferentia2 chips [1].",
+            "inf2.24xlarge has 6 AWS Inferentia2 chips, 192 GiB of accelerator memory (32 GiB each) and 384 GiB of host memory [1].",
         ),
         ("how many vCPUs has an ml.g5.2xlarge", "g5.2xlarge has 8 vCPUs [1]."),
         ("Is there a p5 with only one gpu", "Yes: p5.4xlarge has 1 NVIDIA H100 GPU, 80 GiB of accelerator memory, 16 vCPUs and 256 GiB of host memory [1]."),

@@ -140,17 +140,6 @@ def test_a_region_of_the_turn_before_is_asked_for_what_it_sells(bot: Chatbot) ->
     assert answer.text == "eu-north-1 (Stockholm) sells p5 and does not sell trn1, trn1n and trn2 (as of 2026-10-20) [1]."
 
 
-def test_the_price_of_the_first_of_a_list_is_held_against_another_type(bot: Chatbot) -> None:
-    history: list[Turn] = []
-    for turn in ("which g6 sizes have one GPU?", "only those with at least 64 GB of RAM", "cheapest of them, and how much more is it than g6.xlarge?"):
-        history.append(Turn(turn, (answer := bot.ask(turn, history)).text))
-    assert answer.text == (
-        "Cheapest: g6.4xlarge (as of 2026-10-11) costs $1.3232 per hour on demand in us-east-1 (Linux, as of 2026-07-20); has 1 NVIDIA L4 GPU and 64 GiB of memory [1][2].\n"
-        "- g6.xlarge costs $0.8048 per hour [3].\n"
-        "g6.4xlarge costs $0.5184 (64.4 %) more per hour than g6.xlarge [1][2][3]."
-    )
-
-
 ON_DEMAND = "on demand in us-east-1 (Linux, as of 2026-07-20)"
 RATIOS = (
     (("which of the g5 and g6e instances is the cheapest per GB of GPU memory?",), (

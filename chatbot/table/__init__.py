@@ -14,7 +14,7 @@ from chatbot.names import mentioned
 from chatbot.query import Query
 from chatbot.scoring import Scored
 from chatbot.searching import is_background
-from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, TYPE, Column
+from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, Column
 from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
@@ -23,7 +23,6 @@ from chatbot.table.row_phrases import NOUNS, describe, price_terms, subject
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory, with_summary
 from chatbot.table.turns import TURNS, largest, priced, request_of
 from chatbot.table.writing import Writing
-from chatbot.working import rounded
 from ingest import Index
 
 # Maximum number of rows shown. More than _SINGLY rows of several families are summarised by family.
@@ -122,24 +121,7 @@ def _compose(request: Request, query: Query, known: Instances, passages: Sequenc
         writing.row(known.rows[request.compared.other][0], columns_of(request), lead="For comparison, ")
     if unpriced and writing.lines:
         writing.lines.insert(0, f"Prices in {unpriced}: {REFUSAL}")
-    draft = writing.draft() if writing.lines else None
-    return _held_against(request, query, known, writing) or draft
-
-
-def _held_against(request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
-    """Compare the first row's price with that of the type in `against`: write the rows and the difference."""
-    other = known.rows[request.against][0] if request.against else None
-    rows = select(request, known.newest) if other and not request.types else []
-    if not (rows and other and rows[0].number("price") and other.number("price")):
-        return None
-    writing.row(other, ("price",), opening="- ")
-    draft = writing.draft()
-    one, two = (row.number("price") or 0.0 for row in (rows[0], other))
-    gap = Computed(f"${abs(one - two):.10g}", f"{max(one, two):.10g} - {min(one, two):.10g}")
-    share = Computed(f"{rounded(100 * abs(one - two) / two)} %", f"100 × ({max(one, two):.10g} - {min(one, two):.10g}) / {two:.10g}", 1.0, (100,))
-    marks = "".join(f"[{n}]" for n in range(1, len(draft.evidence) + 1))
-    line = f"{rows[0].cells[TYPE]} costs {gap.text} ({share.text}) {'more' if one > two else 'less'} per hour than {other.cells[TYPE]} {marks}."
-    return replace(draft, text=f"{draft.text}\n{line}", computed=(gap, share), said=query.question)
+    return writing.draft() if writing.lines else None
 
 
 def _by_ratio(ratio: Ratio, request: Request, query: Query, known: Instances, writing: Writing) -> Draft | None:
@@ -257,8 +239,6 @@ def _rank(request: Request, by: Column | Literal["size"], most: bool, rows: Sequ
 def _enumerate(request: Request, query: Query, known: Instances, writing: Writing) -> None:
     """List the rows, preceded by how many they are if that is asked or not all are shown. Many rows are summarised by family."""
     rows, columns = select(request, known.newest), columns_of(request)
-    if request.sorts and re.search(r"\bfamilies\b", query.question.lower()):
-        rows = list({row.family: row for row in reversed(rows)}.values())[::-1]
     if not rows:
         _nearest(request, known, writing)
     elif len(request.families) == 1 and rows[0].cells[SIZES] != "1" and not (request.bounds or request.traits or request.accelerators):

@@ -48,9 +48,8 @@ class Request:
     says that the question looks for instance types, not for facts about them. `compared` measures the rows by that of
     another type. `without` are families and accelerators that are not wanted.
 
-    `order` asks for its first row, for the one at `place` or, if it only `sorts`, for all rows; `per` orders by a ratio instead.
-    `against` is the type whose price is compared with that of the first row. `listed` is the request that found the
-    `types`. `leans` says that earlier turns give part of the request.
+    `order` asks for its first row, for the one at `place` or, if it only `sorts`, for all rows; `per` orders by a ratio instead. `listed` is the
+    request that found the `types`. `leans` says that earlier turns give part of the request.
     """
 
     types: tuple[str, ...] = ()
@@ -67,7 +66,6 @@ class Request:
     without: tuple[str, ...] = ()
     per: Ratio | None = None
     sorts: bool = False
-    against: str = ""
     listed: "Request | None" = None
     leans: bool = False
     place: int = 1
@@ -95,6 +93,7 @@ _SEEKS = re.compile(
 _WHICH = re.compile(r"\W*(?:which|what|any)\b")
 _SPECIFIED = re.compile(r"\b(?:specs?|specifications?|details|configuration)\b|^\W*(?:tell me about|describe|show(?: me)?)\b")
 _SPECIFICATION: tuple[Column, ...] = ("accelerators", "total", "vcpus", "memory", "network", "storage", "processor")
+_HOW_MANY = re.compile(r"\b(?:how many|number of)\b")
 _TYPE = (
     r"(?<![\w.-])(?P<family>[a-z][a-z0-9]*(?:-[a-z0-9]+)?)\s?\.\s?"
     r"(?P<size>nano|micro|small|medium|large|\d*xl(?:arge)?|metal(?:-\d+xl)?)(?![\w-])"
@@ -124,50 +123,24 @@ def read_request(question: str, types: Collection[str], families: Collection[str
 
     A word is understood if it belongs to a name, a column, a condition or the frame of a question.
     """
-    text = re.sub(r"(?<![\w.])ml\.(?=[a-z]+\d)", "", _on_one_line(question))  # SageMaker's name for the same type
-    reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
-    without = _take_without(reading, families, accelerators)
-    reading.text = of_each_device(reading.text)
-    regions = take_regions(reading)
-    purchase = _purchase(text)
-    comparison = _take_comparison(reading, types)
-    named = _take_types(reading, types)
-    if named is None:
+    found = _taken(question, types, families, accelerators, anyhow=False)
+    if found is None:
         return None
-    groups = _take_families(reading, families, accelerators)
-    per = take_ratio(reading, named=bool(named or groups))
-    if per and len(named) == 1 and per.of in ("gb", "accelerators"):
-        return None  # the price of one machine by its accelerators, which may be used in part, is computed elsewhere
-    counted = named and _take_counted(reading, accelerators)
-    unaccelerated = reading.take(_UNACCELERATED)
-    bounds, cards = take_bounds(reading, accelerators)
-    accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
-    bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
-    place = _take_place(reading)
-    order, sorts = _take_sorting(reading) if not per else (("price", per.most), False)
-    bounds = open_ended(bounds, None if sorts else order) if not named else bounds
-    seeks = not named and (
-        comparison is not None or sorts or len({bound.column for bound in bounds}) > 1 or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text)))
-    )
-    traits = _take_traits(reading) if seeks else ()
-    traits = tuple(dict.fromkeys((*traits, *(_kind(text) if (seeks or (order and not named)) and not (cards or groups or unaccelerated) else ()))))
-    asked = take_columns(reading)
-    if counted and "accelerators" not in asked:
-        asked = ("accelerators", *asked)
-    if _is_ambiguous(text, asked):
-        return None
-    if named and {*asked} <= {"price"} and not bounds and not order and _SPECIFIED.search(text):
-        asked = (*_SPECIFICATION, *asked)
+    request, text, named = found.request, _on_one_line(question), found.request.types
     # A region only matters for prices.
-    priced = {*asked, *(bound.column for bound in bounds), *(order or ())[:1], *(per.columns if per else ())}
-    if len(regions) > 1 or (regions and "price" not in priced):
+    if _is_ambiguous(text, request.asked) or (request.region and not found.priced):
         return None
-    if "price" in priced:
-        reading.take(rf"\b(?:on[- ]demand|spot|linux)\b|{HOURLY}(?!\w)")
-    left = strange(reading.text)
-    if left and not (per and (named or groups) and len(left) <= _BESIDE and not names_left(reading.text) and not _TERMS.search(reading.text)):
-        return None
-    return Request(named, groups, cards, bounds, traits, asked, order, seeks, comparison, "".join(regions), purchase, without, per, sorts, place=place)
+    if request.per and len(named) == 1 and request.per.of in ("gb", "accelerators"):
+        return None  # the price of one machine by its accelerators, which may be used in part, is computed elsewhere
+    if (request.seeks or (request.order and not named)) and not (request.accelerators or request.families or found.unaccelerated):
+        request = replace(request, traits=tuple(dict.fromkeys((*request.traits, *_kind(text)))))
+    if named and request.accelerators and "accelerators" not in request.asked and _HOW_MANY.search(text):
+        request = replace(request, asked=("accelerators", *request.asked))
+    if named and {*request.asked} <= {"price"} and not (request.bounds or request.order) and _SPECIFIED.search(text):
+        request = replace(request, asked=(*_SPECIFICATION, *request.asked))
+    left = strange(found.rest)
+    per_unit = request.per and (named or request.families) and len(left) <= _BESIDE and not names_left(found.rest) and not _TERMS.search(found.rest)
+    return None if left and not per_unit else request
 
 
 def _purchase(text: str) -> str:
@@ -200,6 +173,7 @@ def wanted_first(question: str) -> int | None:
 
 # Variants of a wording, and the one that the conditions' patterns expect.
 _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
+    (r"(?<![\w.])ml\.(?=[a-z]+\d)", ""), (r"\bmulti[- ]?gpu", "more than one gpu"),
     (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others claim is not a condition
     (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
     (rf"\b(?:aws|amazon)(?:['’]s)?[- ](?:own|designed|built|made|developed)(?: (?:ml|ai|deep learning))? (?={DEVICE}s?\b)", "aws "),
@@ -218,7 +192,6 @@ _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
 ))  # fmt: skip
 # "One" in "that one" is not a number.
 _ONE = re.compile(rf"\b((?:that|this|which|any|each|every|the(?: \w+)?)) one\b(?! (?:{DEVICE}|v?cpu))")
-_AGAINST = rf"\b(?:how much|by what|what)\b[^.?;]*\b(?:more|less|cheaper|dearer|pricier|extra|difference)\b[^.?;]*?\b(?:than|to|over|from|and) (?:the |an? )?{_TYPE}"
 # Words that remove rows from a list, and the clause that says which.
 _REMOVED = (
     r"\b(?:without|except(?: for)?|exclud\w+|drop|remove|omit|discard|skip|scratch|ignore|not the|but not|no|none|nothing|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike)(?: \w+){0,5}? out|(?:take|leave|leaving|kick|throw|cut|filter|rule|weed|strike) (?:out|off)"
@@ -289,59 +262,69 @@ def read_change(question: str, types: Collection[str], families: Collection[str]
     if found is None:
         return None
     request, beside = found.request, {*strange(found.rest)} - _OF_LISTS
-    changes = replace(request, asked=(), region="", purchase="", against="") != Request() or (request.asked and not beside)
+    changes = replace(request, asked=(), region="", purchase="") != Request() or (request.asked and not beside)
     return (request, found.narrows) if changes and not _MORE.search(found.rest) and len(beside) <= _BESIDE else None
 
 
 class _Taken(NamedTuple):
-    """What a text says of rows, the rest of the text, whether it narrows a list, and whether it wants no accelerators."""
+    """What a text says of rows, the rest of the text, and whether it narrows a list, wants no accelerators, is about prices."""
 
     request: Request
     rest: str
     narrows: bool
     unaccelerated: bool
+    priced: bool
 
 
-def _taken(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> _Taken | None:
+def _taken(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str], *, anyhow: bool = True) -> _Taken | None:
     """Read every condition, order and column in a text.
 
-    None if it names a type or several Regions, or removes something that is not understood.
+    None if it names an unknown type or several Regions, or removes something that is not understood. With `anyhow`, the
+    text is about rows: it may remove some of them, but name no types, and what is said of rent asks for prices.
     """
-    text = re.sub(r"\bmulti[- ]?gpu", "more than one gpu", _on_one_line(question))
+    text = _on_one_line(question)
     reading = Reading(_ONE.sub(r"\1 | ", in_dollars(text)))
-    against = types_in(" ".join(match.group() for match in reading.take(_AGAINST)), types)
-    unaccelerated = reading.take(_UNACCELERATED)
+    unaccelerated = reading.take(_UNACCELERATED) if anyhow else []
     apart = _take_without(reading, families, accelerators)
-    clauses = [match["what"] for match in reading.take(_REMOVED)]
+    clauses = [match["what"] for match in reading.take(_REMOVED)] if anyhow else []
     removed = [read_conditions(clause, families, accelerators) for clause in clauses]
     reading.text = of_each_device(reading.text)
-    regions = take_regions(reading)
+    regions, purchase = take_regions(reading), _purchase(text)
+    comparison = None if anyhow else _take_comparison(reading, types)
     named = _take_types(reading, types)
+    less = [(r.families or r.accelerators or types_in(clause, types), r.bounds, r.traits) for r, clause in zip(removed, clauses, strict=True)]
+    if named is None or (anyhow and named) or len(regions) > 1 or (less and not any(map(any, less))):
+        return None
     groups = _take_families(reading, families, accelerators)
-    per = take_ratio(reading, named=bool(groups))
+    per = take_ratio(reading, named=bool(named or groups))
+    unaccelerated = unaccelerated or reading.take(_UNACCELERATED)
     bounds, cards = take_bounds(reading, accelerators)
     accelerated = [] if cards or any(b.column == "accelerators" for b in bounds) else reading.take(_ACCELERATED)
+    bounds = (*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(ANY for _ in accelerated[:1]))
     place = _take_place(reading)
     order, sorts = _take_sorting(reading) if not per else (("price", per.most), False)
-    bounds = (*open_ended(bounds, None if sorts else order), *(ANY for _ in accelerated[:1]))
-    traits = (*_take_traits(reading), *(_kind(text) if accelerated else ()), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in reading.take(rf"\b{_DENIED}{_MAKER}")))
+    bounds = open_ended(bounds, None if sorts else order) if not named else bounds
+    several = sorts or len({bound.column for bound in bounds}) > 1
+    seeks = not (named or anyhow) and (comparison is not None or several or bool(_SEEKS.search(text) or (groups and bounds and _WHICH.match(text))))
+    traits = _take_traits(reading) if seeks or anyhow else ()
+    if anyhow:
+        made = reading.take(rf"\b{_DENIED}{_MAKER}")
+        traits += (*(_kind(text) if accelerated else ()), *(Trait(ACCELERATOR, match["maker"].upper(), bool(match["no"])) for match in made))
     asked = take_columns(reading)
-    purchase = _purchase(text)
-    reading.take(r"\b(?:on[- ]demand|spot|linux)\b")
-    priced = {*(b.column for b in (*bounds, *(b for r in removed for b in r.bounds))), *(order or ())[:1]}
-    if (reading.take(rf"{HOURLY}(?!\w)") or against or regions or purchase) and "price" not in priced:
-        asked = tuple(dict.fromkeys((*asked, "price")))
-    apart += types_in(" ".join(clauses), types)
-    less = [(r.families or r.accelerators or types_in(clause, types), r.bounds, r.traits) for r, clause in zip(removed, clauses, strict=True)]
-    if len(regions) > 1 or named != () or (less and not any(map(any, less))):
-        return None
+    said = {*asked, *(b.column for b in (*bounds, *(b for r in removed for b in r.bounds))), *(order or ())[:1], *(per.columns if per else ())}
+    priced = "price" in said
+    if anyhow or priced:
+        reading.take(r"\b(?:on[- ]demand|spot|linux)\b")
+        hourly = reading.take(rf"{HOURLY}(?!\w)")
+        if not priced and (hourly or regions or purchase):
+            asked = (*asked, "price")
     request = Request(
-        families=groups, accelerators=cards, order=order, place=place, per=per, sorts=sorts, region="".join(regions), purchase=purchase, against="".join(against[:1]), asked=asked,
-        bounds=(*bounds, *(Bound("accelerators", 0.0, 0.0) for _ in unaccelerated[:1]), *(replace(b, denied=True) for _, own, _ in less for b in own)),
-        traits=(*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)),
-        without=(*apart, *(name for r in removed for name in (*r.families, *r.accelerators))),
+        types=named, families=groups, accelerators=cards, asked=asked, order=order, seeks=seeks, compared=comparison, per=per, sorts=sorts, place=place, region="".join(regions), purchase=purchase,
+        bounds=(*bounds, *(replace(b, denied=True) for _, own, _ in less for b in own)),
+        traits=tuple(dict.fromkeys((*traits, *(replace(trait, denied=not trait.denied) for *_, own in less for trait in own)))),
+        without=(*apart, *types_in(" ".join(clauses), types), *(name for r in removed for name in (*r.families, *r.accelerators))),
     )  # fmt: skip
-    return _Taken(request, reading.text, bool(apart or removed or _NARROWS.search(text)), bool(unaccelerated))
+    return _Taken(request, reading.text, bool(apart or removed or _NARROWS.search(text)), bool(unaccelerated), priced)
 
 
 # "With a GPU", of any kind and number.
@@ -371,12 +354,6 @@ def _take_without(reading: Reading, families: Collection[str], accelerators: Col
     name = rf"(?:(?:an?|the|any|on|in|from|nvidia|aws) )*(?:{known})s?(?: instances?| gpus?| chips?)?(?![\w.-])"
     found = reading.take(rf"(?:,? but)? ?\b(?:not|no|except(?: for)?|excluding|other than|without|apart from|besides) (?P<names>{name}(?:(?:,? (?:and|or|nor)|,| &) (?:not |no )?{name})*)(?! (?:or|nor)\b)")
     return tuple(dict.fromkeys(known_name for match in found for known_name in re.findall(rf"(?<![\w.-])({known})(?=s?(?![\w.-]))", match["names"])))
-
-
-def _take_counted(reading: Reading, accelerators: Collection[str]) -> bool:
-    """Whether the question asks how many of an accelerator there are: "how many H100s"."""
-    written = "|".join(map(re.escape, sorted(accelerators, key=len, reverse=True)))
-    return bool(reading.take(rf"\b(?:how many|number of) (?:nvidia |aws )?(?:{written})s?(?![\w-])"))
 
 
 def read_conditions(text: str, families: Collection[str], accelerators: Collection[str]) -> Request:
@@ -457,10 +434,6 @@ _FROM_TO: tuple[tuple[Order, str], ...] = (
 
 def _take_sorting(reading: Reading) -> tuple[Order | None, bool]:
     """Take the order, and whether all rows are wanted in it: "sorted by price"."""
-    for column, pattern in WORDS if " by " in reading.text else ():
-        for most, words in _DIRECTIONS.items() if column in NUMBERED else ():
-            if reading.take(rf"(?<!to )\b(?:{words}) (?:{ROWS} )?by (?:(?:the|their|total) )*(?:{pattern})(?!\w)"):
-                return (column, most), False
     for column, pattern in WORDS:
         if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
             return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True

@@ -19,7 +19,6 @@ _OF_MEMORY: tuple[Column, ...] = ("each", "total", "memory")
 # "Do they have EFA?" asks about each; "with EFA" selects those that have it.
 _OF_EACH = re.compile(r"\b(?:does|do|is|are|has|have) (?:it|they|each|all of (?:them|those|these)|those|these)\b")
 _OF_ROWS = re.compile(rf"\b{ROWS}\b")
-_COUNTED = re.compile(r"^\W*(?:and |so |ok |okay )*how many (?:is|are|was|were) (?:that|those|these|they|there)\b")
 _ADDS = re.compile(
     r"^(?!\W*(?:and |but )?(?:does|do|is|are|has|have)\b).*\b(?:too|also|as well|in the same (?:table|list)|add|include|beside (?:it|them|those))\b"
     r"|^\W*(?:(?:and|now|ok|but) )*(?:with|show)\b(?!.*\b(?:they|them|those|these|it)\b)"
@@ -78,8 +77,6 @@ def _leaning(question: str, turn: Request | None, before: Request | None, known:
         return None
     if before.per and (ratio := next_ratio(question, before.per)):
         return replace(before, per=ratio, leans=True)
-    if _COUNTED.search(question.lower()) and before.seeks:
-        return replace(before, leans=True)
     if before.bounds and (bare := _BARE.fullmatch(question.lower())):
         # It replaces a number that was said, before "a GPU" or "no GPU".
         *others, last = sorted(before.bounds, key=lambda bound: bool(_limit(bound)))
@@ -152,7 +149,6 @@ def _changed(change: Request, narrows: bool, before: Request, *, bare: bool, add
         place=change.place if change.order else before.place,
         per=change.per if change.order else before.per,
         sorts=change.sorts if change.order else before.sorts,
-        against=change.against,
         seeks=before.seeks or bool(bounds),
         leans=True,
     )
