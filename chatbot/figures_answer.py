@@ -57,17 +57,13 @@ def answer_by_figures(query: Query, index: Index) -> Draft | None:
     ways = [api_or_machines, *(f for f in formulas if f.write is not _SPENT), lines_by_units, *(f for f in formulas if f.write is _SPENT)]
     for formula in ways:
         working = Working(tables, index, ["\n".join(turns), "CO2e"])
-        if not isinstance(formula, _Formula):
-            if lines := list(formula(given, working)):
-                return working.draft(*lines)
-            continue
         total = Sum(given[-1], asked, working)
         try:
-            lines = [line for line in formula.write(given[-1], total) if line]
+            lines = [line for line in (formula.write(given[-1], total) if isinstance(formula, _Formula) else formula(given, working)) if line]
         except ValueError:
             continue  # division by zero: by a rate of 0, or by what a share of 100 % leaves
         # A given figure that the formula does not use would change the result, so the formula does not fit.
-        if lines and total.used.issuperset(figure.value for figure in figures):
+        if lines and (not isinstance(formula, _Formula) or total.used.issuperset(figure.value for figure in figures)):
             return _in_euros(working.draft(*lines, *([f"{'; '.join(total.steps)}."] if total.steps else [])), turns, total)
     return None
 

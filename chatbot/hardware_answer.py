@@ -27,13 +27,17 @@ _RECURS = re.compile(r"\b(?:an?|per|each|every) (?:day|night|week)\b|\bweek ?(?:
 _CARBON = re.compile(r"\bco2|\bcarbon|\bemission|\bemit|co₂")
 _ENERGY = re.compile(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|strom")
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
-_EMBODIED = re.compile(r"^(?!.*\b(?:plus|operational|electricity|everything|included?|including|incl)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\b(?:plus|and|with|operation\w*)\b))", re.DOTALL)
-_NOT_EMBODIED = re.compile(r"\b(?:no|not|without|excluding|excl\.?|except|minus|ignor\w+|leav\w+ out|skip\w*|w/o|sans|ohne|sin)\b[^.;]{0,25}\b(?:embodied|embedded|manufactur\w+|making)\b|\b(?:embodied|manufactur\w+)\b[^.;,]{0,12}\b(?:no|out|off|excluded|aside|छोड़कर|left out)\b")
+_EMBODIED = re.compile(r"^(?!.*\b(?:operational|electricity|included?|plus)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\band\b))", re.DOTALL)
+_NOT_EMBODIED = re.compile(r"\b(?:no|not|without|except|leav\w+ out|minus|ignor\w+)\b[^.;]{0,25}\b(?:embodied|manufactur\w+)\b|\bembodied\b[^.;,]{0,12}\b(?:no|out|छोड़कर)\b")
 _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
-_WITHOUT_PUE = re.compile(r"\b(?:no|without|excluding|ignor(?:e|ing)|disregard(?:ing)?|leave out|leaving out|not counting|before|only grid|ohne|sans|sin|excl)\b[^.]{0,20}(?:pue|intensity|overhead)|\bpue\b[^.;,]{0,6} (?:no|out|excl\w*|aside|left out)\b|\b(?:overhead|pue)\b(?: (?:is|has been|\w+))? (?:already|left out)\b|\balready (?:has|includes?|incl\w*)\b|\bit side\b|\bgrid (?:intensity )?only\b")
+_WITHOUT_PUE = re.compile(r"\b(?:no|without|before|only grid|leaving out|sin|sans|ohne)\b[^.]{0,20}pue|\b(?:overhead|pue) (?:\w+ )?(?:already|left out)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 _GPUS_ALONE = re.compile(r"\b(?:just|only) (?:for |of |in )?(?:the |its |all )?(?:gpus?|accelerators?|chips|cards)\b|\b(?:gpus?|accelerators?|chips|cards) (?:alone|only|by themselves)\b")
 _WHOLE = re.compile(r"\b(?:whole|full|entire) |\bnode\b")
-_EACH = re.compile(r"(?:cost of|does|do i pay for|price of|pay for) (?:one|a single) (?:nvidia )?(?![gp]\d)[a-z]\d{1,3}\w?\b|\bgpu-hours?\b(?=.*\b(?:price|cost|cheap|number|figure|rate))|\b(?:price|cost|cheapest|rate) (?:\w+ ){0,3}?(?:gpu|(?![gp]\d)[a-z]\d{1,3}\w?)[ -]hours?\b|\b(?:per|each|one|an?|\$ ?/) ?(?:(?:single|useful|used|\*useful\*|effective|actual|whole|[a-z]\d+) )?(?:gpu|card|chip|accelerator)[ -]?(?:hour|and hour|h)\b|\$ ?/ ?gpu|\bper-card\b|(?<!than )(?<!only )(?<!just )(?<!with )\b(?:per|each|one) (?:single )?(?:gpu|card|chip|accelerator)\b|\bdivided by (?:(?:the|its|all|number|of) )*(?:gpus|cards|chips|accelerators)\b|\b(?:one|per|an?|each) (?![gp]\d)[a-z]{1,2}\d+\w*(?: (?:per|an|each) | |-)hour\b|\bper (?:[abhltv]\d{1,3}\w{0,2}|gaudi ?\d?|inferentia ?\d?|trainium ?\d?)\b(?!\.)")
+_CARD = r"(?:gpu|card|chip|accelerator|(?![gp]\d)[a-z]{1,2}\d{1,3}\w?|inferentia ?\d?)"
+_EACH = re.compile(
+    rf"(?:(?<!than )\b(?:per|each)|\$ ?/) ?(?:single )?{_CARD}\b(?!\.)|\b(?:price|cost|rate)\b[^.?]*\b{_CARD}[ -]hours?\b"
+    rf"|\b(?:one|an?|does one|\*?useful\*?) {_CARD}(?: (?:per|an|and) |[ -]| cost per )hour\b|\bdivided by (?:\w+ )?gpus\b"
+)
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PER_GB = re.compile(r"(?:\bper|/|\ban?|\beach|\bevery) ?(?:gi?b|gigs?|gigabytes?)(?= |\b)(?! ?/ ?s)")
 _USED = re.compile(r"\b(?:useful|effective\w*|really|true|truly|actual(?!ly)\w*|real|in practice|busy hours?|utili[sz]ation|idles?)\b")
@@ -45,15 +49,15 @@ _SUM = re.compile(rf"^(?!.*\b(?:vs|versus|cheaper|compared|or)\b)(?:{_LOTS_COUNT
 _LOTS = re.compile(rf"(?:,|\bplus|\band|\+|\bas well as)\s(?:of )?(?=(?:(?:an? |{_COUNTED} )(?:[a-z-]+ ){{0,2}}?)?[a-z]+\d+[a-z]*(?:-\w+)?\.\w)")
 _IS_ENOUGH = re.compile(r"^(?!.*\b(?:how many|number of|wie viele|combien|cu[aá]nt)).*\b(?:enough|stretch|suffic\w+|covers?|reicht|afford|within)\b", re.DOTALL)
 # A price is held against a sum: "is p4d.24xlarge under $22 an hour?".
-_OVER = r"(?:over|above|beyond|exceed\w*|(?<!no )(?<!not )(?:more|dearer|pricier|higher|more expensive) than)"
-_UNDER = r"(?:under|below|(?:less|cheaper|lower|less expensive) than)"
-_HELD = re.compile(rf"^\W*(?:(?:and|but|so|ok|hey|hi)\W+)*(?:is|are|does|do|did|will|would|can|could)\b(?!.*\bhow (?:many|much)).*?\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|at most|no(?:t)? more than|up to)(?: about| around)? (?:(?:us)?\$|usd )?\s?\d", re.DOTALL)
+_OVER = r"(?:over|above|beyond|exceed\w*|(?<!no )(?<!not )(?:more|more expensive) than)"
+_UNDER = r"(?:under|below|(?:less|cheaper) than)"
+_HELD = re.compile(rf"^\W*(?:(?:and|but|so|ok)\W+)*(?:is|are|does|do|would|can)\b(?!.*\bhow (?:many|much)).*?\b(?:(?P<over>{_OVER})|(?P<under>{_UNDER})|at most|no(?:t)? more than) (?:us)?\$?\s?\d", re.DOTALL)
 _PART_OF_A_GPU = re.compile(r"\b(?:slice|fraction\w*|part(?:ial)?|piece|shared|half) (?:of )?(?:an? )?(?:gpu|card|is|are)?")
 _MORE_OR_SO = re.compile(r"\b(?:at least|or more|al menos|mindestens|au moins|almeno|minimum|min|over|upwards)\b|>=?|≥|\d\+")
 _DIFFERENCE = re.compile(r"\b(?:difference|gap|delta|sav\w+|avoid\w*|spar(?:e|es|ed|ing)|cut|reduc\w+|(?:shift|mov|migrat|relocat)\w+ .*from .*to|minus|by how much|how much (?:more|less|extra|dearer|cheaper)|extra|premium|unterschied|différence|diferencia)\b")
-_RATIO = re.compile(r"\b(?:(?:how many|many|what) times|times (?:the|as|more|what|cheaper|dearer|pricier|an?(?! (?:day|week|month|year)\b))|factors?|ratio|multiples?|(?:two|three|four|\d+)?fold|wie ?viel ?mal|(?:um das )?wievielfache|for the (?:price|money|cost) of (?:one|an?)|combien de fois|cu[aá]ntas veces|quante volte|faktor|facteur)\b|\dx\b")
+_RATIO = re.compile(r"\b(?:(?:how many|many|what) times|times (?:the|as|more|an?(?! (?:day|week|month|year)\b))|factors?|ratio|multiples?|wie ?viel ?mal|combien de fois|cu[aá]ntas veces|quante volte)\b|\dx\b")
 _NUMBERS = (1, 24, 168, HOURS_A_MONTH, 8760, 1000, 3600, 1e6)
-_HOW_LONG = re.compile(r"(?:^|[,:;?.] |\b(?:many|total|the) )hours (?:of|on|with) |\bhow (?:long(?! until| before| till)[^.;?]*\b(?:last|run|keep|afford|stretch|go|carry)|many (?:\w+[ -])?(?:hours?|days|weeks)(?! (?:a|per|each|every) ))|\b(?:wie lange|wie viele stunden|combien d['’]heures|combien de (?:temps|jours)|cu[aá]ntas horas|quante ore)\b")
+_HOW_LONG = re.compile(r"(?:^|[,:;?.] )hours (?:of|on|with) |\bhow (?:long\b[^.;?]*\b(?:last|run|keep)|many (?:\w+[ -])?(?:hours?|days|weeks)(?! (?:a|per) ))|\b(?:wie lange|combien d['’]heures|combien de (?:temps|jours))\b")
 _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERENCE})
 
 
@@ -110,8 +114,6 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
         counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not (_IS_ENOUGH.search(question) or _HELD.match(question))
         return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
-    if Goal.AFFORDABLE in goals:
-        raise ReaderError(f"Say how much money there is, as in $5,000 a month for {machines[0].name}.")
     return working.draft(*_costs(machines, question, working, differ=differ))
 
 
@@ -208,8 +210,6 @@ def _machine(work: Workload, working: Working) -> _Machine:
     if work.accelerators and not work.instances and instance.accelerators:
         work = replace(work, instances=math.ceil(work.accelerators / instance.accelerators))
     machines = work.instances or 1
-    if machines < 1:
-        raise ReaderError("Instances cannot be fewer than 1: give at least 1.")
     name = f"{machines:,} × {instance.name}" if machines > 1 else instance.name
     working.say(name, str(machines), percent(load_of(work)), work.region or DEFAULT_REGION, "CO2e")
     own = _figures_said(working)
@@ -671,14 +671,14 @@ def _hours_of(work: Workload, question: str) -> tuple[str, float]:
     return spans[0] if work.hours or work.tokens_per_second or len(spans) == 1 else ("a month of 730 hours", 730.0)
 
 
-def _watts(work: Workload, sheet: Accelerator, *, idle: bool) -> tuple[float, str]:
-    """The power of the accelerators together, in W, and its arithmetic: idle, at the given load, or else at most."""
+def _watts(work: Workload, sheet: Accelerator, *, idle: bool) -> tuple[float, str, str]:
+    """The power of the accelerators together, in W, its arithmetic and the state: idle, at the given load, or else at most."""
     number = _number_of(work)
     if idle and sheet.idle_w is not None:
-        return number * sheet.idle_w, f"{number} × {sheet.idle_w:g}"
+        return number * sheet.idle_w, f"{number} × {sheet.idle_w:g}", "idle"
     if work.load and work.load < 1 and not work.tokens_per_second and (each := accelerator_watts(sheet, work.load)) is not None:
-        return number * each, f"{number} × ({sheet.idle_w:g} + {work.load:g} × ({sheet.busy_w:g} - {sheet.idle_w:g}))"
-    return number * (sheet.max_w or 0.0), f"{number} × {sheet.max_w:g}"
+        return number * each, f"{number} × ({sheet.idle_w:g} + {work.load:g} × ({sheet.busy_w:g} - {sheet.idle_w:g}))", f"at {percent(work.load)} load"
+    return number * (sheet.max_w or 0.0), f"{number} × {sheet.max_w:g}", "at most"
 
 
 def _several(work: Workload, sheet: Accelerator, working: Working) -> str:
@@ -688,31 +688,21 @@ def _several(work: Workload, sheet: Accelerator, working: Working) -> str:
 
 
 def _draws(work: Workload, sheet: Accelerator, question: str, working: Working, *, idle: bool) -> str:
-    number, most = _number_of(work), sheet.max_w or 0.0
-    memory = sheet.row.cells.get("Memory", "")
-    working.say(memory)
+    number, memory = _number_of(work), working.say(sheet.row.cells.get("Memory", ""))
+    watts, formula, state = _watts(work, sheet, idle=idle)
     numbers = (*_NUMBERS, float(number), work.load or 1.0)
-    drawn = f"{capital(_several(work, sheet, working))} ({memory}) draw{'' if number > 1 else 's'}"
-    each = f"{rounded(most)} W at most"
+    drawn = f"{_several(work, sheet, working)} ({memory}) draw{'' if number > 1 else 's'}"
+    figures = [working.figure(f"{rounded(watts)} W", formula, *numbers) + " " + working.say(state)]
     if number > 1:
-        total = working.figure(f"{rounded(most * number)} W", f"{number} × {most:g}", *numbers)
-        each = f"{total} at most, {rounded(most)} W each"
-    rest = f", {rounded(sheet.idle_w)} W idle" if sheet.idle_w is not None else ""
-    watts, formula = _watts(work, sheet, idle=idle)
-    load = "when idle" if idle else f"at {percent(work.load)} load" if work.load and work.load < 1 else "at most"
-    at = ""
-    if idle and number > 1 and sheet.idle_w is not None:
-        each, rest = f"{working.figure(f'{rounded(watts)} W', formula, *numbers)} when idle, {rounded(sheet.idle_w)} W each", f", and {total} at most"
-    elif load != "at most" and not idle:
-        at = f", {working.figure(f'{rounded(watts)} W', formula, *numbers)} {working.say(load)}"
-    other = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and sheet.ccf_max_w != most else ""
-    cite = working.cite(sheet.row)
+        figures.append(working.figure(f"{rounded(watts / number)} W", f"({formula}) / {number}", *numbers) + " each")
+    figures += [f"{rounded(other)} W {name}" for other, name in ((sheet.idle_w, "idle"), (sheet.max_w, "at most")) if other is not None and name != state]
+    counted = f"; Cloud Carbon Footprint takes {sheet.ccf_max_w:g} W for the most" if sheet.ccf_max_w and sheet.ccf_max_w != sheet.max_w else ""
+    told = f"{drawn} {', '.join(figures)}{counted} {working.cite(sheet.row)}."
     if not (work.hours or work.tokens_per_second or _SPAN.search(question)):
-        return f"{drawn} {each}{rest}{at}{other} {cite}."
+        return capital(told)
     words, hours = _hours_of(work, question)
-    working.say(words)
     energy = _written(watts * hours, "Wh", f"({formula}) × {hours:.6g}", (*numbers, hours), working)
-    return f"{energy} {words}: {drawn[:1].lower() + drawn[1:] if number == 1 else drawn} {each}{rest}{at}{other} {cite}."
+    return f"{energy} {working.say(words)}: {told}"
 
 
 def _sheets(work: Workload, facts: Facts) -> list[Accelerator]:
