@@ -20,9 +20,6 @@ class Sum:
         self.rows: list[Row] = []
         self.steps: list[str] = []
         self.used: set[float] = set()
-        self.alone = True
-        self.most = ""
-        """The remark that a power is the data sheet's maximum, if the user gave none."""
 
     def all(self, role: str) -> list[float]:
         """The figures of a role, marked as used."""

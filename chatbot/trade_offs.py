@@ -9,45 +9,25 @@ from chatbot.hardware_answer import hours_asked
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.dimensions import Quantity, dimensions, read_all, solve
 from chatbot.sizing.facts import short
-from chatbot.sizing.given import Figure, Given
+from chatbot.sizing.given import Given
 from chatbot.sizing.impact import MFU
 from chatbot.sums import Sum, compared, plain
 from chatbot.units_answer import ASKS_ELSE, in_euros, last_of_each, spelled
 from chatbot.working import Working, percent
 
 _SPANS = {168.0: "a week", 730.0: "a month", 8760.0: "a year"}
-_LISTED = r"demand|\blist"
-
-
 def span_asked(asked: str) -> tuple[float, str]:
     """The hours and the name of the span of time that is asked for last; a month if none is."""
     hours = next((hours for hours in reversed(hours_asked(asked)) if hours in _SPANS), 730.0)
     return hours, _SPANS[hours]
 
 
-def _prices(total: Sum, cheap: str) -> tuple[float, float] | None:
-    """The lower price of the option whose name `cheap` matches and the one on demand; None if it is unclear which is which."""
-    own, listed = [f for f in total.given.figures if f.role == "price"], None
-    if len(own) == 1 and (sheet := total.facts.price(str(total.given.slots.get("instance_type", "")))) and not total.given.all("discount"):
-        listed = total.know(sheet.usd_per_hour, sheet.row)
-    elif len(own) == 2:
-        of_list = [not re.search(cheap, name) if (name := _nearest(rf"{cheap}|{_LISTED}", f)) else False for f in own]
-        if sum(of_list) != 1:
-            return None
-        listed = own[of_list.index(True)].value
-        own = [own[of_list.index(False)]]
-    total.all("price")
-    return (own[0].value, listed) if len(own) == 1 and listed else None
-
-
-_OTHER_SIDE = re.compile(r"\b(?:vs|versus|against|or|than|instead of)\b")
-
-
-def _nearest(words: str, figure: Figure) -> str:
-    """The word of these that is nearest to a figure."""
-    before, after = _OTHER_SIDE.split(figure.before)[-1], _OTHER_SIDE.split(figure.beside.split("|")[-1])[0]
-    found = [(len(before) - match.end(), match.group()) for match in re.finditer(words, before)]
-    return min([*found, *((match.start(), match.group()) for match in re.finditer(words, after))], default=(0, ""))[1]
+def _prices(total: Sum) -> tuple[float, float] | None:
+    """The price of the cheaper option and the one on demand, of which the first may be the table's; None if they are not two."""
+    prices = sorted(total.all("price"))
+    if len(prices) == 1 and (sheet := total.facts.price(str(total.given.slots.get("instance_type", "")))):
+        prices.append(total.know(sheet.usd_per_hour, sheet.row))
+    return (prices[0], prices[1]) if len(prices) == 2 and prices[0] < prices[1] else None
 
 
 def count_paid(total: Sum) -> str:
@@ -73,55 +53,36 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
         total.know(f.value / f.unit)
         total.know(1 / f.unit)
     lost_hours = f"({' + '.join(parts)})" if len(parts) > 1 or " " in parts[0] else parts[0]
-    discount, prices = total.one("discount"), None if total.given.all("discount") else _prices(total, "spot")
-    base = total.price() if discount else None
-    if not discount and not prices:
-        if interval and (hours := total.one("hours")) and not given.all("price") and re.search(r"how (?:long|much|many)|\btakes?\b", total.asked):
-            took = f"{plain(hours)} × (1 + {lost_hours} / {plain(total.know(interval))})"
-            yield f"{total.compute(took, '{} hours')[1]}, with the interruptions: {took} {total.cite('Spot')}."
+    discount, cite = total.one("discount"), total.cite("Spot")
+    prices, base = None if discount else _prices(total), total.price() if discount else None
+    if not (discount or prices) or len(total.given.all("hours")) > 1:
         return
-    listed = base[0] if base else prices[1] if prices else 1.0
-    cheap = f"{plain(prices[0])} / {plain(listed)}" if prices else f"1 - {plain(discount or 0)}"
-    kept = evaluate(cheap)
-    if not 0 < kept < 1:
-        return
-    cite = total.cite("Spot")
+    cheap = f"1 - {plain(discount)}" if discount else f"{plain(prices[0])} / {plain(prices[1])}" if prices else ""
     at = f"{lost_hours} × ({cheap}) / (1 - ({cheap}))"
     bound = total.compute(at, "{} hours")[1] if evaluate(at) >= 1 else total.compute(f"{at} × 60", "{} minutes")[1]
-    even = f"Spot stops being cheaper when it is interrupted every {bound} or more often"
-    if not interval:
-        if re.search(r"how often|break[ -]?even|at (?:what|which)|worth", total.asked):
-            yield f"{even} {cite}."
-        return
-    total.know(interval)
-    longer = f"(1 + {lost_hours} / {plain(interval)})"
-    hours, each = total.one("hours") or total.one("card hours"), count_paid(total)
-    if len(total.given.all("hours")) > 1:
-        return
-    if not (base or prices):
-        share, text = total.compute(f"(1 - ({cheap}) × {longer}) × 100", "{} %")
-        verdict = f"Yes, Spot still saves {text}" if share > 0 else "No, Spot costs more"
-        yield f"{verdict if re.search('worth|still', total.asked) else verdict.removeprefix('Yes, ').removeprefix('No, ')}: (1 - ({cheap}) × {longer}) × 100 = {text} {cite}."
-    else:
-        rate = f"{plain(prices[0])}" if prices else f"{plain(listed)} × ({cheap})"
+    if interval:
+        longer = f"(1 + {lost_hours} / {plain(total.know(interval))})"
+        hours, each = total.one("hours") or total.one("card hours"), count_paid(total)
         work = f" × {plain(hours)}" if hours else ""
-        sides = [("Spot", f"{each}{rate}{work} × {longer}"), ("on demand", f"{each}{plain(listed)}{work}")]
-        yield f"{compared(total, sides, '${}', 'costs', '' if hours else ' for each useful hour', percent=True)} {total.cite('Spot')}."
-    yield f"{even} {cite}."
+        if base or prices:
+            paid, listed = (plain(prices[0]), prices[1]) if prices else (f"{plain(base[0])} × ({cheap})", base[0]) if base else ("", 0.0)
+            sides = [("Spot", f"{each}{paid}{work} × {longer}"), ("on demand", f"{each}{plain(listed)}{work}")]
+            yield f"{compared(total, sides, '${}', 'costs', '' if hours else ' for each useful hour', percent=True)} {total.cite('Spot')}."
+        else:
+            share, text = total.compute(f"(1 - ({cheap}) × {longer}) × 100", "{} %")
+            yield f"{f'Spot still saves {text}' if share > 0 else 'Spot costs more'}: (1 - ({cheap}) × {longer}) × 100 = {text} {cite}."
+    yield f"Spot stops being cheaper when it is interrupted every {bound} or more often {cite}."
 
 
 def block(given: Given, total: Sum) -> Iterator[str]:
     """What a Capacity Block, paid for all of its hours, costs against the hours that are used on demand."""
-    hours, busy, money, each = sorted(total.all("hours")), total.one("busy"), total.one("money"), count_paid(total)
-    prices = None if money else _prices(total, r"\bblock")
-    listed = prices[1] if prices else (base[0] if money and (base := total.price()) else None)
-    if not listed or len(hours) != (1 if busy else 2) or hours[0] >= hours[-1] * (2 if busy else 1):
+    hours, busy, prices, each = sorted(total.all("hours")), total.one("busy"), _prices(total), count_paid(total)
+    if not prices or len(hours) != (1 if busy else 2):
         return
     used = f"{plain(hours[-1])} × {plain(busy)}" if busy else plain(hours[0])
-    whole = plain(money) if money else f"{each}{plain(prices[0] if prices else 0)} × {plain(hours[-1])}"
-    sides = [("the block", f"{whole} hours" if not money else whole), ("on demand", f"{each}{plain(listed)} × {used} hours")]
-    even = total.compute(f"{whole} / ({each}{plain(listed)})", "{} hours")[1]
-    yield f"{compared(total, sides, '${}', 'costs', percent=True)} {total.cite('break-even')}."
+    whole, hourly = f"{each}{plain(prices[0])} × {plain(hours[-1])}", f"{each}{plain(prices[1])}"
+    even = total.compute(f"{whole} / ({hourly})", "{} hours")[1]
+    yield f"{compared(total, [('the block', f'{whole} hours'), ('on demand', f'{hourly} × {used} hours')], '${}', 'costs', percent=True)} {total.cite('break-even')}."
     yield f"The block pays from {even} of use on {total.cite('break-even')}."
 
 
@@ -130,23 +91,18 @@ def payback(given: Given, total: Sum) -> Iterator[str]:
     once, bills = total.one("money"), [f for f in given.figures if f.role == "monthly price"]
     share = total.one("discount") or total.one("share")
     total.all("monthly price")
-    if not once or (share and len(bills) != 1) or re.search(r"(?<!in )(?<!within )\b\d+ (?:week|month|year)s", given.text):
+    if not once or re.search(r"(?<!in )(?<!within )\b\d+ (?:week|month|year)s", given.text):
         return
-    bought = ""
-    if share:
-        saved = f"{plain(bills[0].value)} × {plain(share)}"
+    if len(bills) == 1 and share:
+        saved = f"({plain(bills[0].value)} × {plain(share)})"
     elif len(bills) == 1 and re.search(r"\bsav(?:e|es|ed|ing|ings)\b|\bless\b", bills[0].beside):
         saved = plain(bills[0].value)
-    elif len(bills) == 2 and bills[0].value > bills[1].value:
+    elif len(bills) == 2 and not share and bills[0].value > bills[1].value:
         saved = f"({plain(bills[0].value)} - {plain(bills[1].value)})"
-    elif len(bills) == 1 and re.search(r"\bbuy|\bpurchas|\bown\b", given.text):
-        saved, bought = plain(bills[0].value), ", before power, space and staff"
     else:
         return
-    monthly, yearly = total.compute(saved, "${}")[1], total.compute(f"{saved} × 12 - {plain(once)}", "${}")
-    first = f"{yearly[1]} more than it costs" if yearly[0] >= 0 else f"{total.compute(f'{plain(once)} - {saved} × 12', '${}')[1]} less than it costs"
-    pays = f"{plain(once)} / ({saved})" if " × " in saved else f"{plain(once)} / {saved}"
-    yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month; in the first year that is {first}{bought} {total.cite('break-even')}."
+    monthly, pays = total.compute(saved, "${}")[1], f"{plain(once)} / {saved}"
+    yield f"After {total.compute(pays, '{} months')[1]}: {pays}, as it saves {monthly} a month {total.cite('break-even')}."
 
 
 _MOVES = r"mov(?:es?|ed|ing)|shift\w*|switch\w*|migrat\w*|goes|go|put|runs?"
@@ -191,44 +147,36 @@ def daily(given: Given, total: Sum) -> Iterator[str]:
     yield f"{verdict} {text} of the time, at {total.working.say(percent(share))} of the peak of its {total.working.say(short(sheet.name))} {total.cite('throughput')}."
 
 
-_COSTS = r"cost|cheap|pay|bill|dear|\$"
 _PER_S = ("item rate", "pace", "requests")
 
 
 def scaling(given: Given, total: Sum) -> Iterator[str]:
     """How well machines share work: the efficiency of more of them, or the time that more of them take at one."""
     counts = [f for f in given.figures if f.role in ("cards", "machines", "") and f.value == int(f.value)]
-    rates, times, efficiency = [f for f in given.figures if f.role in _PER_S], [f for f in given.figures if f.role == "hours"], total.one("efficiency")
+    rates, times, efficiency = [f.value for f in given.figures if f.role in _PER_S], [f.value for f in given.figures if f.role == "hours"], total.one("efficiency")
     numbers = [f.value for f in counts]
     if len(numbers) == 1 and re.search(r"\b(?:one|a single|single|1) (?:gpu|card|node|machine|box|server|instance|replica|accelerator|chip)\b", given.text):
         numbers.insert(0, 1.0)
     if len(numbers) != 2 or numbers[0] == numbers[1] or len({f.role for f in counts if f.role}) > 1:
         return
-    total.used.update([*numbers, *(f.value for f in (*rates, *times))])
-    (few, many), cite = numbers, total.cite("throughput")
-    total.know(few)
-    total.know(many)
-    if not efficiency and bool(len(rates) == 2) != bool(len(times) == 2) and len(rates) + len(times) == 2 and len({f.role for f in rates}) < 2:
-        first, second = (f.value for f in (rates or times))
-        faster = f"{plain(second)} / {plain(first)}" if rates else f"{plain(first)} / {plain(second)}"
+    total.used.update([*numbers, *rates, *times])
+    few, many = map(total.know, numbers)
+    cite = total.cite("throughput")
+    if not efficiency and sorted((len(rates), len(times))) == [0, 2]:
+        faster = f"{plain(rates[1])} / {plain(rates[0])}" if rates else f"{plain(times[0])} / {plain(times[1])}"
         formula = f"{faster} / ({plain(many)} / {plain(few)})"
-        gain = total.compute(faster, "{} times")[1]
-        yield f"{total.compute(f'{formula} × 100', '{} %')[1]} scaling efficiency: {plain(many)} are {gain} as fast as {plain(few)}, {formula} {cite}."
-        before, after = f"{plain(few)} × {plain(first)}", f"{plain(many)} × {plain(second)}"
-        costs = bool(times) and bool(given.all("price") or re.search(_COSTS, total.asked))
+        yield f"{total.compute(f'{formula} × 100', '{} %')[1]} scaling efficiency: {plain(many)} are {total.compute(faster, '{} times')[1]} as fast as {plain(few)}, {formula} {cite}."
     elif efficiency and len(times) == 1 and not rates:
-        took = f"{plain(times[0].value)} × {plain(few)} / ({plain(many)} × {plain(efficiency)})"
+        took = f"{plain(times[0])} × {plain(few)} / ({plain(many)} × {plain(efficiency)})"
         hours, text = total.compute(took, "{} hours")
-        before, after = f"{plain(few)} × {plain(times[0].value)}", f"{plain(many)} × {plain(hours)}"
+        times.append(hours)
         yield f"{text} on {plain(many)}: {took} {cite}."
-        costs = True
-    else:
-        return
-    if costs:
-        unit = "GPU hours" if any(f.role == "cards" for f in counts) else "machine hours"
-        price = total.price()
+    if len(times) == 2:
+        unit, price = "GPU hours" if any(f.role == "cards" for f in counts) else "machine hours", total.price()
         rate = f" × {plain(price[0])}" if price else ""
-        yield f"{compared(total, [(f'the {plain(few)}', before + rate), (f'the {plain(many)}', after + rate)], '${}' if price else f'{{}} {unit}', 'cost' if price else 'take', percent=True)} {total.cite('cost')}."
+        sides = [(f"the {plain(number)}", f"{plain(number)} × {plain(hours)}{rate}") for number, hours in zip((few, many), times, strict=True)]
+        yield f"{compared(total, sides, '${}' if price else f'{{}} {unit}', 'cost' if price else 'take', percent=True)} {total.cite('cost')}."
+
 
 def quota(given: Given, total: Sum) -> Iterator[str]:
     """How many machines a quota of vCPUs starts, and the quota that a number of them needs."""

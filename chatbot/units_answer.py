@@ -86,7 +86,7 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
         used |= solution.used
         results.append((target, solution.formula))
     if results and must <= used and not _is_of_a_machine(results, given, used, shares, givens[-1]):
-        sheet = next((working.say(f", at the {q.numbers[0]:g} W of its data sheet ") + working.cite(*q.rows) for q in given if q.rows), "")
+        sheet = next((f", {q.source} {working.cite(*q.rows)}" for q in given if q.at in used and q.rows), "")
         yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
 
 
@@ -309,12 +309,19 @@ _OF_SHEET = (-1, 0)
 
 
 def _from_sheets(quantities: Sequence[Quantity], given: Given, told: str, working: Working) -> list[Quantity]:
-    """Return the power on the data sheet of the accelerator named, if the question mentions a TDP but gives no watts."""
+    """Return the price of the machine named, if work is done at a rate and no money is given; and the power on the data
+    sheet of the accelerator named, if the question mentions a TDP but gives no watts."""
     facts, name = working.tables.facts, given.slots.get("accelerator")
+    price = facts.price(str(given.slots.get("instance_type", "")))
+    rated = any(q.units.get("h") == -1 and any(name.startswith("#") and name not in ("#token", "#output") for name in q.units) for q in quantities)
+    if price and rated and not any("usd" in q.units for q in quantities):
+        how = working.say(f"at ${price.usd_per_hour:.4g} an hour on {price.instance_type} {price.terms}")
+        return [Quantity(f"{price.usd_per_hour:.10g}", dimensions(usd=1, h=-1, worker=-1), _OF_SHEET, (price.usd_per_hour,), rows=(price.row,), source=how)]
     sheet = next((s for full, sheets in facts.accelerators.items() if short(full) == name for s in sheets if s.max_w), None)
     if any(q.dimensions >= {("kWh", 1), ("h", -1)} for q in quantities) or not sheet or not sheet.max_w or "tdp" not in told:
         return []
-    return [Quantity(f"{sheet.max_w:g} / 1000", frozenset({("kWh", 1), ("h", -1), ("gpu", -1)}), _OF_SHEET, (sheet.max_w,), rows=(sheet.row,))]
+    how = working.say(f"at the {sheet.max_w:g} W of its data sheet")
+    return [Quantity(f"{sheet.max_w:g} / 1000", frozenset({("kWh", 1), ("h", -1), ("gpu", -1)}), _OF_SHEET, (sheet.max_w,), rows=(sheet.row,), source=how)]
 
 
 # --- computing ------------------------------------------------------------------------------------------------------------

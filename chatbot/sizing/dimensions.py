@@ -31,7 +31,8 @@ class Quantity:
     numbers: tuple[float, ...] = ()
     idle: bool = False
     rows: tuple[Row, ...] = ()
-    """Where the number comes from, if the user does not give it."""
+    source: str = ""
+    """Where the number comes from, in words, if the user does not give it."""
 
     @property
     def units(self) -> dict[str, int]:
@@ -98,7 +99,7 @@ _NAMES = re.compile(
     r"(?<![\w.])(?:(?P<card>(?:rtx )?[345]0[5-9]0(?: ?ti)?s?)|(?:llama|qwen|gemma|phi|gpt|v)[ -]?\d(?:\.\d)?|\d+(?:\.\d+)?b(?! (?:\w+ )?tok)"
     rf"|(?:{_WEEKDAY} )?(?:at )?\d{{1,2}}:\d\d|{_WEEKDAY} (?:at )?\d{{1,2}}|24 ?[/x] ?7|(?:24 ?h|7 ?[jd]) ?/ ?(?:24|7) ?[hjd]?"
     r"|\d{1,2}(?::00)? ?(?:h|am|pm|uhr)?(?: to |-|–| until )\d{1,2}(?::00)? ?(?:h|am|pm|uhr|o'clock)?(?=[ ,.;?)]|$)(?! ?(?:%|[a-z]*s\b))"
-    r"|1 tb = 1,?0\d\d gb|of 365 days|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*)(?!\w)"
+    r"|\d+[ -](?:person|people|man)\b|1 tb = 1,?0\d\d gb|of 365 days|[13][ -]?(?:years?|yrs?) (?:reserv|commit|savings|plan)\w*)(?!\w)"
 )
 _WRITTEN = tuple(
     (re.compile(written), dims, idle)
@@ -206,7 +207,7 @@ def read(text: str, turn: int, counted: Dimensions = frozenset(), *, by_kind: bo
         found.append(Quantity(shape, frozenset({("GB", 1), ("#token", -1)}), (turn, 0), tuple(map(float, re.findall(r"\d+(?:e9)?", shape)))))
         text = _SHAPE.sub(lambda match: "|" * len(match.group()), text)
         text = masked = _CONTEXT.sub(lambda match: f"{int(match[1]) * 1024} tokens each", text)
-    found += [Quantity(f"{_WHOLE[match[1]]:g}", dimensions(h=1), (turn, match.start()), (_WHOLE[match[1]],)) for match in _WHOLE_SPAN.finditer(text)]
+    found += [Quantity(f"{_WHOLE[match[1]]:g}", dimensions(h=1), (turn, match.start()), (_WHOLE[match[1]],), idle=match.group().startswith("all")) for match in _WHOLE_SPAN.finditer(text)]
     end = 0
     for match in _NUMBER.finditer(text):
         if match.start() < end:

@@ -199,7 +199,7 @@ _SHARES = {
     "efficiency": r"effic|eff?ecti|of (?:it|that|line|the link)\b|\breal(?:ly|istic\w*)?\b|usable|goodput|\bsee\b",
     "busy": r"busy|utili|load|\bused?\b|usage|of (?:the |its |all )?(?:day|time|hours?)|duty|occup|active",
 }
-_SHARE = re.compile(rf"(?<![\w.,]){_N}%")
+_SHARE = re.compile(rf"(?<![\w.,]){_N}%(?! (?:sure|certain|likely)\b)")
 # Spelled-out counts ("eight GPUs"). "One" is excluded because it is often no count, as in "one may fail".
 _COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= |\W*$)")
 _HYPHENED = re.compile(r"(?<=\d)-(?=(?:hour|minute)s?\b)")
