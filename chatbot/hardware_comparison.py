@@ -210,7 +210,7 @@ def _sides(query: Query, facts: Facts) -> list[Side]:
     return sides if _FEWEST <= len(sides) <= _MOST and len({bool(side.sheet) for side in sides}) == 1 else []
 
 
-def _of_one_kind(found: Sequence[Sequence[_Side]]) -> list[_Side]:
+def _of_one_kind(found: Sequence[Sequence[Side]]) -> list[Side]:
     """One side of each of the candidates: machines without the accelerators in them, or only accelerators."""
     within = {side.sheet.name for kin in found for side in kin if side.sheet and side.instance}
     kept = [kin for kin in found if any(side.instance for side in kin) or not within & {side.sheet.name for side in kin if side.sheet}]
@@ -419,7 +419,7 @@ _OF_SHEETS = ("Memory", "Memory bandwidth", "BF16", "FP8", "Maximum power")
 
 def figures_beside(question: str, facts: Facts) -> tuple[Comparison, tuple[str, ...]] | None:
     """What the tables say about the two or three pieces of hardware that a question names, with the ids of these tables."""
-    named = [_side(name.name.lower(), question, facts) for name in names(question) if name.kind != "region"]
+    named = [candidates(name.name.lower(), question, facts) for name in names(question) if name.kind != "region"]
     sides = _of_one_kind([kin for kin in named if kin])
     # "Trainium" may be its first generation or all of them.
     if not _FEWEST <= len(sides) <= _MOST_BESIDE or any(short(name) in (f"{side.name}2", f"{side.name}3") for side in sides for name in facts.accelerators):
@@ -432,7 +432,7 @@ def figures_beside(question: str, facts: Facts) -> tuple[Comparison, tuple[str, 
     return (Comparison("", tuple(side.name for side in sides), apart, common, ()), tuple(tables)) if apart else None
 
 
-def _cells(side: _Side) -> dict[str, str]:
+def _cells(side: Side) -> dict[str, str]:
     """The figures of a side by their names, its machine's before its accelerator's."""
     sheet = side.sheet.row.cells if side.sheet else {}
     if (instance := side.instance) and side.sheet:
