@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.computed import Computed, is_near, numbers
@@ -35,7 +35,6 @@ _OF_SPEED = frozenset({Goal.THROUGHPUT, Goal.LATENCY, Goal.PREFILL, Goal.TOKEN_C
 _OF_TRAINING = frozenset({Goal.TIME, Goal.TOKENS, Goal.DEADLINE})
 _OF_DEPLOYMENT = frozenset({Goal.COST, *_OF_SPEED, *_OF_TRAINING})
 _OF_MACHINES = frozenset({Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.ENERGY, Goal.CARBON, Goal.WATER})
-_SPEEDS = (("decode", ""), ("prefill", "_low"), ("prefill", "_high"), ("training", "_low"), ("training", "_high"))
 _MOST_CARDS = 1024
 # A larger count in a training question is the size of the data set, not of the batch: "20,000 support tickets".
 _MOST_IN_A_BATCH = 1024
@@ -479,15 +478,8 @@ _LEADS = {
 }
 
 
-class _Run(NamedTuple):
-    """The field of an impact with a figure of a whole training, and its words."""
-
-    name: str
-    unit: str
-    verb: str
-
-
-_RUNS = {Goal.ENERGY: _Run("kwh_per_run", "kWh", "uses"), Goal.CARBON: _Run("kg_co2_per_run", "kg of CO2e", "emits")}
+# The field of an impact with a figure of a whole training, its unit, and a verb.
+_RUNS = {Goal.ENERGY: ("kwh_per_run", "kWh", "uses"), Goal.CARBON: ("kg_co2_per_run", "kg of CO2e", "emits")}
 
 _SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
     Goal.USERS: "sequences", Goal.LONGEST: "context", Goal.LARGEST: "parameters",
@@ -725,7 +717,7 @@ class _Answer:
         if self._asked.goal is Goal.WATER:
             return ""  # the water of a run is not computed
         if run:
-            field_ = run.name
+            field_ = run[0]
         elif self._asked.goal in (Goal.THROUGHPUT, Goal.LATENCY):
             field_ = "decode_tokens_per_second"
         elif all(fit and self._per_token(fit) for fit in fits):
@@ -756,7 +748,7 @@ class _Answer:
             neuron = ", run with the Neuron SDK" if best.accelerator and best.accelerator.vendor == "AWS" else ""
             return f"{name} is enough, and the {'cheaper of the two' if len(others) == 1 else 'cheapest of these'}{neuron}: {self._need(sizings[holding[sides.index(best)]])}."
         if run:
-            return f"{name} {run.verb} {'less' if len(others) == 1 else 'the least'} for the run."
+            return f"{name} {run[2]} {'less' if len(others) == 1 else 'the least'} for the run."
         return f"{name} is {'cheaper' if len(sides) == 2 else 'the cheapest'}{' for the run' if field_ == 'usd_per_run' else ''}."
 
     def _paces(self, sizings: Sequence[Sizing]) -> str:
@@ -1044,14 +1036,15 @@ class _Answer:
 
     def _run(self, sizing: Sizing) -> str:
         """State the energy or carbon of a whole training on the machine that trains it; "" if neither is asked for or known."""
-        run, fit, work = _RUNS.get(self._asked.goal), self._deployed(sizing), sizing.workload
-        figure = fit.impact.figure(run.name) if run and fit and fit.impact and fit.fits and work.tokens else None
-        if not (run and fit and figure):
+        name, unit, _ = _RUNS.get(self._asked.goal, ("", "", ""))
+        fit, work = self._deployed(sizing), sizing.workload
+        figure = fit.impact.figure(name) if fit and fit.impact and fit.fits and work.tokens else None
+        if not (fit and figure):
             return ""
         took = f"{self._figure(fit, 'training_hours_low')} hours at {self._share(work, best=True)}"
         region = self._work.say(work.region or DEFAULT_REGION)
         at_load = f"{self._work.say(percent(load_of(work)))} load{'' if 'load' in self._asked.stated else ' (assumed)'}"
-        amount = f"{self._figure(fit, run.name)} {self._work.say(run.unit)}"
+        amount = f"{self._figure(fit, name)} {self._work.say(unit)}"
         return self._cited(f"{'About' if work.mfu else 'At least'} {amount} for {took} on {self._machine_name(fit)} in {region}, at {at_load}", *figure.inputs, *sizing.model.rows)
 
     def _per_token(self, fit: Fit) -> bool:
@@ -1200,7 +1193,7 @@ class _Answer:
         flops = [fit.accelerators * speed * 1e12 for speed in fit.accelerator.tflops.values()] if fit.accelerator else []
         present = fit.instance.accelerators * fit.instances if fit.instance else 0
         active = memory.terms[0].bytes * sizing.model.active_parameters / sizing.model.parameters
-        speeds = [getattr(fit.impact, f"{name}_tokens_per_second{end}") for name, end in _SPEEDS] if fit.impact else []
+        speeds = [figure.value for figure in fit.impact.figures if "tokens_per_second" in figure.name] if fit.impact else []
         numbers = (fit.instances, fit.accelerators, present, present - fit.accelerators, work.load, work.hours, work.tokens, work.sequences, work.mfu, work.tokens_per_second, work.context, *speeds)
         return tuple(float(n) for n in (*numbers, *flops, active, *(t.bytes for t in memory.terms), sizing.model.active_parameters) if n)
 

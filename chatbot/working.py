@@ -88,8 +88,7 @@ class Tables:
 def load(index: Index) -> Tables:
     """Load the facts of an index."""
     facts = Facts.load(index)
-    priced = sorted((price.usd_per_hour, name) for name in facts.instances if (price := facts.price(name)))
-    known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids), tuple(name for _, name in priced))
+    known = Known(tuple(facts.models), tuple(facts.accelerators), frozenset(facts.instances), frozenset(facts.grids))
     return Tables(facts, known)
 
 

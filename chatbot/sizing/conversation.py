@@ -199,12 +199,11 @@ def _stranger(question: str, said: Said, before: Heard) -> str | None:
     The turn follows a question about a model and consists of a name that fills no slot.
     """
     match = _NAME_ALONE.fullmatch(question)
-    if not match or said.goals or not said.slots.keys() <= _COUNT or not (before.asked.names_model or before.label == "fact_model"):
+    if not match or said.goals or not said.slots.keys() <= _COUNT or not before.asked.names_model:
         return None
-    words = [word for word in match["name"].split() if not _FUNCTION_WORD.fullmatch(word.lower()) and word.lower() != said.number]
-    strange = [w for n, w in enumerate(words) if w[0].isalpha() and (w.lower() not in known_words() or (w[0].isupper() and (n or match.start("name"))))]
-    told = match.start("name") > 2 or re.search(r"\d", match["name"]) or (match["name"][0].isupper() and "?" in question)
-    return match["name"] if strange and told else None
+    words = [word.lower() for word in match["name"].split() if word[0].isalpha() and word.lower() != said.number]
+    strange = any(word not in known_words() and not _FUNCTION_WORD.fullmatch(word) for word in words)
+    return match["name"] if strange and (match.start("name") > 2 or re.search(r"\d", match["name"]) or "?" in question) else None
 
 
 def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Heard:
@@ -214,7 +213,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     label, likely = _unmistaken(said, *_likeliest(alone, claimed))
     asked = asked_for(said, label, None, known)
     work = asked.workload
-    endless = work.budget and not (work.hours or work.tokens) and work.task not in TRAINING
+    endless = work.budget and not (work.hours or work.tokens)
     if label == "affordable" and asked.names_model and (endless or not can_be_computed(label, asked)):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
     computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
@@ -230,17 +229,11 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
         leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _unmistaken(said, *_likeliest(after, claimed))
-        if before.asked.workload.budget_per_month and said.slots.keys() & HARDWARE and re.search(r"\bafford", said.text):
-            leaning, likely = "affordable", 1.0
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             return Heard(leaning, changed, computed=True, said=said, likely=after)
         if leaning in FACTS and (not said.slots or label in FACTS or not computed):
             return Heard(leaning, changed, computed=False, said=said, likely=after)  # "and its layers?", between questions about its memory
-        if not computed and before.computed and before.asked.names_model and said.slots.keys() & _OF_MODEL and not _ASKS.search(question):
-            return Heard(before.label, asked_for(said, before.label, before, known), computed=True, said=said, likely=after)  # "20 users at the same time at the peak."
-        if not computed and said.slots and not said.goals and "?" not in question:
-            return Heard(label, changed, computed=False, said=said, likely=after)  # "Four of them.", before the question about them
         if not computed:
             # "Why not p4d?" keeps the model for "and how many of them?".
             return Heard(label, changed if before.asked.names_model and not asked.names_model else asked, computed, said, likely=after)
@@ -283,10 +276,10 @@ def _machines(work: Workload) -> tuple[Any, ...]:
 # References to the turn before.
 _REFERS = re.compile(
     r"\bsame (?:schedule|hours?|count|number|usage|time|period|setup|load|pattern|deal|thing|job|run|workload|calculation|amount)\b|\b(?:of|for|with|on) (?:them|those|these)\b|\binstead\b|\b(?:that|those) (?:schedule|many|machines?|boxes)\b"
+    r"|\b(?:for|with|of) (?:that|this|it|all of (?:that|this|it))(?=\W*$)|\b(?:dafür|pour ça|pour cela|para eso|per questo)\b"
+    r"|\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b"
 )
 _GPU_MACHINE = re.compile(r"(?:\b(?:single|multi|one|two|four|eight|dual|quad)|\d)[- ]gpu\b|\bgpu[- ](?:instances?|box(?:es)?|machines?|servers?|types?|nodes?)\b|\bgpu-?instanz")
-_FOR_THAT = re.compile(r"\b(?:for|with|of) (?:that|this|it|all of (?:that|this|it))(?=\W*$)|\b(?:dafür|pour ça|pour cela|para eso|per questo)\b")
-_POINTS = re.compile(r"\b(?:that|this|those|these) (?:one |same |two |very )?(?:cards?|gpus?|box(?:es)?|machines?|instances?|servers?|chips?|nodes?)\b|\b(?:on|onto|into|inside|over) (?:it|them|there|one of (?:them|its|those))\b")
 # Asks to compare two things that earlier turns reported.
 HOLDS_TOGETHER = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|(?:many|how much) (?:times|more|less|\w+er))\b|\b(?:which|second|first|former|latter|both|two|other)\b.*\b(?:more|less|worse|better|(?!number|other|power)\w{3,}er)\b")
 _MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
@@ -298,20 +291,12 @@ _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage",
 def _leans(said: Said, before: Heard) -> bool:
     """Whether a question that could stand alone continues the turn before.
 
-    It begins as an addition, is a bare name, speaks of the model before, or finally names what the turn before asked
-    about.
+    It begins as an addition, refers to that turn, is a bare name after a computed one, or speaks of the model before.
     """
-    bare = not said.goals and len(said.plain.split()) <= 3
-    hardware = before.asked.workload.instance_type or before.asked.workload.accelerator
-    named_at_last = before.asked.unknown and not said.goals and said.slots.keys() & {"model", "parameters"}
-    if named_at_last or (before.computed and _REFERS.search(said.text)) or (hardware and not said.slots.keys() & HARDWARE and _POINTS.search(said.text)):
-        return True
-    if before.computed and before.asked.names_model and not said.slots.keys() & (HARDWARE | {"model", "parameters"}) and _FOR_THAT.search(said.text):
-        return True
-    names_first = not said.goals and not before.asked.stated and before.label in (*_NEEDS, *FACTS) and len(said.plain.split()) <= 6
-    of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and bool(said.slots.keys() & _OF_MODEL)
-    compares = before.computed and _DIFFERS.search(said.text) and len(said.slots.keys() & (HARDWARE | {"region"})) == 1 and not any(said.several.values())
-    return bool(_LEAD.match(said.text)) or bool(compares) or of_model or (bare and before.computed) or names_first
+    refers = (before.computed or before.asked.workload.instance_type) and _REFERS.search(said.text)
+    bare = before.computed and not said.goals and len(said.plain.split()) <= 3
+    of_model = before.asked.names_model and not said.slots.keys() & {"model", "parameters"} and said.slots.keys() & _OF_MODEL
+    return bool(_LEAD.match(said.text) or refers or bare or of_model)
 
 
 _FORMATS = frozenset({"weights", "cache"})
@@ -343,13 +328,9 @@ def _only_changes(said: Said, label: str) -> bool:
     """
     words = _other_words(said)
     other_term = {"weights": {"cache", "kv"}, "kv_cache": {"weights"}}.get(label, set())
-    # After a question about memory, hardware asks whether it fits. A speed that fills a slot is not a goal.
+    # After a question about memory, hardware asks whether it fits.
     changed = said.slots.keys() <= _FORMATS | {"sequences", "context"} if label in _OF_MEMORY else bool(said.slots)
-    asks = set(said.goals) - ({Goal.THROUGHPUT, Goal.COST} if "tokens_per_second" in said.slots and label in _OF_MONEY else set())
-    return changed and not asks and not said.unknown and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
-
-
-_OF_MONEY = frozenset({"cost", "cost_per_tokens", "cost_difference", "affordable"})
+    return changed and not said.goals and not said.unknown and all(map(_FUNCTION_WORD.fullmatch, words)) and not words & other_term
 
 
 def _likeliest(likely: Mapping[str, float], claimed: float) -> tuple[str, float]:
@@ -476,11 +457,6 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     bare, them, epochs, share = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "hours_share"))
     if share:
         slots.setdefault("hours", (work.hours or MONTH_HOURS) * share)
-    if len(families := slots.get("families", ())) == 1 and not slots.keys() & {"model", "parameters", "accelerators", "accelerator_memory_gb"} and set(said.goals) & {Goal.SMALLEST, Goal.CHEAPEST}:
-        (family,) = families
-        least = next((name for name in known.by_price if name.partition(".")[0] == family), None)
-        if least and not work.names_model:
-            slots["instance_type"] = least  # "the smallest g4dn"
     if label == "cheapest" and not slots.keys() & (HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
         slots["vendors"] = frozenset({"NVIDIA", "AMD"})
     if epochs and (tokens := slots.get("tokens", work.tokens)):
@@ -592,6 +568,8 @@ _TOKENS_A_DAY = re.compile(r"\btokens? ?(?:/|per|an?|each|every) ?day\b|\btokens
 _IS_TYPE = re.compile(r"\.(?:\w*large|nano|micro|small|medium|metal)")
 _OWN = re.compile(r"(?:my|our|the|unser\w*|notre|nuestro|nostro) (?:own )?(?:model\w*|llm|modèle)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")
+
+
 _OUR_USE = re.compile(r"\b(?:our|my|unser\w*|notre|nuestr[oa]|nostr[oa]) (?:\w+ )?(?:chat ?bot|assistant|copilot|bot|app|use case|service|workload|product|team)\b")
 
 

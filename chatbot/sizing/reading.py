@@ -61,8 +61,6 @@ class Known:
     accelerators: tuple[str, ...] = ()
     types: frozenset[str] = frozenset()
     regions: frozenset[str] = frozenset()
-    by_price: tuple[str, ...] = ()
-    """Instance types with a price, cheapest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -684,8 +682,8 @@ SEVERAL_ADAPTERS = _compiled(rf"(?!(?:one|single|1)\b)(?:{_NUMBER}|several|many|
 
 def _take_training(reading: Reading) -> None:
     reading.take(_NO_ADAPTER)
-    reading.take(SEVERAL_ADAPTERS)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
+    reading.take(SEVERAL_ADAPTERS)
     if re.search(r"lora|dora|adapter|\bq\b", reading.text):
         words = {word.removesuffix("_proj") for m in reading.take(_MATRICES) for word in re.findall(_MATRIX, m.group())}
         targets = frozenset(word[0] if word in ("query", "key", "value", "output") else word for word in words)
