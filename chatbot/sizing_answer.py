@@ -108,9 +108,12 @@ _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 # What the memory formulas cannot take into account.
 _SUPPOSES = re.compile(r"\b(?:if|instead|without|drop|only|except)\b")
 _OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:attention only|only (?:the )?attention)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
-
-# Sizes of models of which a token computes with a part that is not read.
 _EXPERTS = re.compile(r"\bmoes?\b|\bmixtures?[ -]of[ -]experts?\b|\d ?b(?:illion)? (?:param\w+ )?activ(?:e|ated)\b")
+
+
+def _computes_with_part(work: Workload, text: str) -> bool:
+    """Whether a model without a name is a mixture of experts: how many parameters a token computes with is not known."""
+    return not work.model and bool(_EXPERTS.search(text.lower()))
 
 
 def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
@@ -122,9 +125,8 @@ def _leaves_out(query: Query, asked: Asked, draft: Draft, known: Known) -> bool:
     given = [figure for figure in read_given(question, known).figures if figure.role in roles and figure.is_input]
     if "€" in " ".join(turns) and "$" in draft.text:
         given += [figure for figure in read_turns(list(map(in_english, turns)), known)[-1].figures if figure.role == "price"]
-    if {*_OF_SPEED, *_OF_TRAINING} & set(asked.goals) and not asked.workload.model and _EXPERTS.search(" ".join(turns).lower()):
-        return True
-    if _OTHER_BITS.search(question.lower()) or (asked.workload.task not in TRAINING and SEVERAL_ADAPTERS.search(question.lower())):
+    computes = bool((_OF_SPEED | _OF_TRAINING) & set(asked.goals) or asked.workload.tokens)
+    if (computes and _computes_with_part(asked.workload, " ".join(turns))) or _OTHER_BITS.search(question.lower()) or (asked.workload.task not in TRAINING and SEVERAL_ADAPTERS.search(question.lower())):
         return True
     if query.history and draft.computed and _SUPPOSES.search(question.lower()) and set(numbers(without_marks(draft.text))) <= set(numbers(query.history[-1].answer)):
         return True  # what the turn supposes was not understood: the figures are those of the turn before
@@ -753,7 +755,7 @@ class _Answer:
 
     def _paces(self, sizings: Sequence[Sizing]) -> str:
         """State the bounds of tokens a second on machines between which a model is placed: the dearer may be the faster."""
-        placed = _OF_PLACING & set(self._asked.goals) and not (_EXPERTS.search(self._work.said[0].lower()) and not self._asked.workload.model) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
+        placed = _OF_PLACING & set(self._asked.goals) and not _computes_with_part(self._asked.workload, self._work.said[0]) and all(s.workload.task is Task.SERVE and (s.workload.instances or 1) == 1 for s in sizings)
         told = [(s, s.named if s.named and s.named.accelerator and not s.named.instance else self._deployed(s)) for s in sizings if placed]
         fits = [self._all_of(fit, s) if fit.instance else fit for s, fit in told if fit and fit.fits and fit.runs != "no"]
         bounds = [fit.impact.figure("decode_tokens_per_second") if fit.impact else None for fit in fits]
