@@ -107,7 +107,9 @@ _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 
 # What the memory formulas cannot take into account.
 _SUPPOSES = re.compile(r"\b(?:if|instead|without|drop|only|except)\b")
-_OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:attention only|only (?:the )?attention)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
+_OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
+
+# Sizes of models of which a token computes with a part that is not read.
 _EXPERTS = re.compile(r"\bmoes?\b|\bmixtures?[ -]of[ -]experts?\b|\d ?b(?:illion)? (?:param\w+ )?activ(?:e|ated)\b")
 
 

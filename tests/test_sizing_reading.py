@@ -118,6 +118,7 @@ def test_a_question_in_plain_words_is_a_workload(question: str, goal: Goal, expe
         "how many H100s do I need to train a 70B model",
         "6B model, single card please",
         "400 billion parameters, our own data centre, NVIDIA only. What do we order?",
+        "According to the notes, will a 34B model in bf16 fit on one L40S?",
         "Roughly how large was the cluster that GPT-3 needed?",
         "How many tokens per second does Llama 3 70B reach on trn2.48xlarge?",
         "Which step is missing when a server runs for four hours?",
@@ -181,10 +182,17 @@ def test_a_whole_question_begins_anew() -> None:
     assert workload(*turns) == Workload(model=LLAMA_8B, weights=Format.BF16, accelerator="L4", accelerators=1)
 
 
-def test_each_format_that_a_cache_is_asked_of_is_compared() -> None:
-    heard = hear("How large is the KV cache of llama 3.1 8b in bf16 and in fp8?", [], KNOWN)
+@pytest.mark.parametrize(
+    ("question", "change"),
+    [
+        ("How large is the KV cache of llama 3.1 8b and of 70b?", {"model": LLAMA_70B}),
+        ("How large is the KV cache of llama 3.1 8b in bf16 and in fp8?", {"cache": Format.FP8}),
+    ],
+)
+def test_each_thing_that_a_cache_is_asked_of_is_compared(question: str, change: dict[str, object]) -> None:
+    heard = hear(question, [], KNOWN)
     assert heard
-    assert heard.asked.others == (replace(heard.asked.workload, cache=Format.FP8),)
+    assert heard.asked.others == (replace(heard.asked.workload, **change),)  # type: ignore[arg-type]
 
 
 def test_a_later_turn_may_adapt_other_matrices_at_another_rank() -> None:
@@ -218,6 +226,12 @@ def test_a_line_of_chips_is_compared_with_an_accelerator() -> None:
     assert heard
     sides = [(work.accelerator, work.families, work.vendors) for work in (heard.asked.workload, *heard.asked.others)]
     assert sides == [("H100", frozenset(), frozenset()), (None, frozenset({"trn1", "trn1n", "trn2"}), frozenset())]
+
+
+def test_the_largest_of_several_models_decides_between_machines() -> None:
+    asked = read("Do our 7B and 13B models fit on one g5.xlarge or on one g6e.xlarge?")
+    assert asked
+    assert [(work.parameters, work.instance_type) for work in (asked.workload, *asked.others)] == [(13e9, "g5.xlarge"), (13e9, "g6e.xlarge")]
 
 
 def test_a_bare_context_is_no_number_of_machines() -> None:
@@ -306,6 +320,7 @@ def test_a_workload_that_is_written_out_is_read_back(
         ("two g5.xlarge, 8 hours a day on 30 days", 240),
         ("a g5.xlarge 2 hours a day, 20 school days a month, 10 months", 400),
         ("21 days of 10 hours a month on g5.xlarge", 210),
+        ("office hours only (8 h × 250 d), g5.xlarge", 2000),
         ("g5.xlarge 10 hours a day, 5 days a week for 4 weeks", 200),
         ("g5.xlarge 24 hours a day, 7 days a week", 730),
         ("g5.xlarge 10 hours a day, cost a year", 3650),
@@ -362,6 +377,7 @@ def test_a_schedule_is_so_many_hours(question: str, hours: float | None) -> None
         ("lora on q_proj and v_proj of llama 3.1 8b", {"lora_targets": frozenset({"q", "v"})}),
         ("how many days does a 13b model need for 300B tokens on 64 A100s", {"tokens": 300e9}),
         ("fine-tune on 100,000,000 tokens", {"tokens": 1e8, "context": None}),
+        ("what do 4 g5.xlarge cost for 36,000 seconds", {"hours": 10.0}),
         ("30 seconds of audio, 2 s per page, an hour of delay is fine", {"hours": None}),
         ("LoRA on q,k,v,o,gate,up,down", {"lora_targets": frozenset({"q", "k", "v", "o", "gate", "up", "down"})}),
         ("LoRA on the query and value projections", {"lora_targets": frozenset({"q", "v"})}),

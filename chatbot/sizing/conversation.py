@@ -216,7 +216,7 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     endless = work.budget and not (work.hours or work.tokens)
     if label == "affordable" and asked.names_model and (endless or not can_be_computed(label, asked)):
         label, asked = "cheapest", asked_for(said, "cheapest", None, known)  # a budget for a model asks for hardware that holds the model
-    computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST
+    computed = likely >= claimed and can_be_computed(label, asked) and len(question) <= _LONGEST and not _CITES.search(question)
     if before and not before.computed and said.slots and not said.goals and len(re.findall(r"[a-z]+", _STAND_INS.sub("", said.plain))) <= 1 and "?" not in question:
         return Heard(label, asked_for(said, label, before, known), computed, said, likely=alone)  # "4 x p5en.48xlarge, MFU 30%": the question about it follows
     if before and not before.computed and before.label not in COMPUTED and _is_bare(said):
@@ -240,6 +240,10 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     return Heard(label, asked, computed, said, likely=alone)
 
 
+# Asks what a document says, even of what could be computed.
+_CITES = re.compile(r"\baccording to (?:an?|the|our|your|this|that|these) (?:\w+ ){0,2}?(?:notes?|guides?|articles?|docs?|documents?|documentation|papers?|posts?|pages?|texts?|sources?|pattern)\b", re.IGNORECASE)
+
+
 def _claimed(said: Said) -> float:
     """The probability threshold for claiming a question as computed.
 
@@ -248,10 +252,9 @@ def _claimed(said: Said) -> float:
     if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
     hardware, what = said.slots.keys() & HARDWARE, _WHAT_TO_TAKE.search(said.text)
-    trains = said.slots.get("task") in TRAINING
-    if "tokens" in said.slots and ((trains and what) or (hardware and {Goal.COST, Goal.CHEAPEST} & set(said.goals))):
+    if "tokens" in said.slots and (what or (hardware and {Goal.COST, Goal.CHEAPEST} & set(said.goals))):
         return _RECKONED
-    if trains:
+    if said.slots.get("task") in TRAINING:
         return _CLAIMED
     if what and said.slots.keys() & {"weights", "sequences"} and not hardware:
         return _RECKONED
@@ -283,7 +286,8 @@ _GPU_MACHINE = re.compile(r"(?:\b(?:single|multi|one|two|four|eight|dual|quad)|\
 # Asks to compare two things that earlier turns reported.
 HOLDS_TOGETHER = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|(?:many|how much) (?:times|more|less|\w+er))\b|\b(?:which|second|first|former|latter|both|two|other)\b.*\b(?:more|less|worse|better|(?!number|other|power)\w{3,}er)\b")
 _MOVES = re.compile(r"\b(?:mov(?:e|ing)|replac(?:e|ing)|swap(?:ping)?|migrat(?:e|ing)|switch(?:ing)?|chang(?:e|ing)|going|go|trad(?:e|ing)|upgrad(?:e|ing)|from|pasar|wechsel\w*|passer)\b.*\b(?:to|for|by|with|into|a|auf|à)\b")
-_DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b|\b(?:is|was|would|does) (?:it|that|this|they)\b[^.?;]*\b(?:lower|less|cheaper|cleaner|greener|higher)\b")
+_DIFFERS = re.compile(r"\b(?:premium|avoid(?:ed)?|sav(?:e|es|ed|ing|ings)|differ\w*|gap|delta|surcharge|(?:by )?how much (?:more|less|extra|cheaper|dearer|lower|higher)|what(?: ?'?s)? (?:the )?(?:extra|difference)|extra cost|percent(?:age)?|vs|versus|against|compared)\b")
+_IS_LESS = re.compile(r"\b(?:is|are|was|does|do|would|will|can)(?:n['’]?t)? (?:it|that|this|they)\b[^.?;]*\b(?:lower|less|cheaper|cleaner|greener|better|smaller|higher|more|dearer|worse)\b")
 # Slots that only apply to a model.
 _OF_MODEL = frozenset({"sequences", "context", "weights", "cache", "zero_stage", "optimizer", "recompute", "lora_rank"})
 
@@ -454,11 +458,17 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     """Return the question's own workload, or the previous one with the slots that the question changes."""
     work = before.asked.workload if before else Workload()
     slots = dict(said.slots)
-    bare, them, epochs, share = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "hours_share"))
+    bare, them, epochs, share, of_tokens = (slots.pop(slot, None) for slot in ("size", "of_them", "epochs", "hours_share", "tokens_share"))
     if share:
         slots.setdefault("hours", (work.hours or MONTH_HOURS) * share)
+    if of_tokens and work.tokens:
+        slots.setdefault("tokens", work.tokens * of_tokens)
+    if said.steps and work.instance_type and (size := _next_size(work.instance_type, said.steps, known)):
+        slots.setdefault("instance_type", size)
     if label == "cheapest" and not slots.keys() & (HARDWARE | {"vendors"}) and _GPU_MACHINE.search(said.text):
         slots["vendors"] = frozenset({"NVIDIA", "AMD"})
+    if work.instance_type and "accelerator" in slots and re.search(r"\ball (?:its |the )?gpus?\b", said.plain):
+        slots = {slot: value for slot, value in slots.items() if slot not in ("accelerator", "accelerators", "accelerator_memory_gb")}  # "with all 8 A100 at their maximum"
     if epochs and (tokens := slots.get("tokens", work.tokens)):
         slots["tokens"] = tokens * epochs
     if label == "kv_cache" and "cache" not in slots and "weights" not in said.text and slots.get("weights") in CACHE_FORMATS and not _BEFORE_MODEL.search(said.text):
@@ -469,7 +479,11 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
         slots.setdefault("context", 1)
     if bare and work.instance_type and (other := f"{work.instance_type.split('.')[0]}.{bare}") in known.types:
         slots.setdefault("instance_type", other)
-    if them:
+    if work.accelerator and "accelerator_memory_gb" in slots and "accelerator" not in slots and _THE_ONES.search(said.text):
+        slots["accelerator"] = work.accelerator  # "and with the 80 GB ones"
+    if them and slots.keys() & {"accelerators", "instances"} and work.names_model:
+        slots.setdefault("sequences", them)  # "so 30 of them on one A10G?", after the cache of one user
+    elif them:
         slots["accelerators" if work.accelerator or (work.accelerators and not work.instance_type) else "instances"] = them
     if "instance_type" in slots and work.instance_type and work.instances and not work.names_model:
         slots.setdefault("instances", work.instances)  # "two p4d.24xlarge", then "same but p4de.24xlarge"
@@ -500,7 +514,12 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
     if first.names_model and first.task in TRAINING and len(first.families) == 1 and (first.instances or 1) > 1:
         (family,) = first.families
         first = replace(first, instance_type=_largest(family, known), families=frozenset())  # "2 nodes of p5"
-    slot = next((slot for slot in _COMPARED if said.several.get(slot)), None)
+    machines = next((slot for slot in ("instance_type", "accelerator") if said.several.get(slot)), None)
+    sizes = said.several.get("parameters")
+    if machines and sizes:
+        # "a p5 or eight g6e for 7B and 13B models": the largest model decides.
+        first = replace(first, parameters=max(first.parameters or 0.0, *(other["parameters"] for other in sizes)))
+    slot = machines if machines and sizes else next((slot for slot in _COMPARED if said.several.get(slot)), None)
     if first.names_model and not slot and slots.keys() >= {"accelerator", "families"} and _EITHER.search(said.text):
         # "an H100 or Trainium?"
         line = {"accelerator": None, "accelerators": None, "accelerator_memory_gb": None, "families": first.families, "vendors": first.vendors}
@@ -526,7 +545,7 @@ def asked_for(said: Said, label: str, before: Heard | None, known: Known) -> Ask
             elif before.asked.others:
                 changes = {slot: value for slot, value in slots.items() if slot in _EMPTY}
                 others = tuple(replace(other, **changes) for other in before.asked.others)
-        elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and _DIFFERS.search(said.text):
+        elif before.asked.workload.instance_type and _machines(first) != _machines(before.asked.workload) and (_DIFFERS.search(said.text) or _IS_LESS.search(said.text)):
             others = (replace(before.asked.workload, hours=first.hours, load=first.load),)
     purchase = said.purchase or (before.asked.purchase if before else "")
     stated = (before.asked.stated if before else frozenset()) - cleared | slots.keys()
@@ -564,7 +583,17 @@ def _largest(family: str, known: Known) -> str | None:
     return next((name for name in reversed(sizes_of(known).get(family, ())) if "metal" not in name), None)
 
 
+def _next_size(name: str, steps: int, known: Known) -> str | None:
+    """The type `steps` sizes up or down in the same family; None if there is none."""
+    sizes = [size for size in sizes_of(known).get(name.partition(".")[0], ()) if "metal" not in size]
+    place = sizes.index(name) + steps if name in sizes else -1
+    return sizes[place] if 0 <= place < len(sizes) else None
+
+
 _TOKENS_A_DAY = re.compile(r"\btokens? ?(?:/|per|an?|each|every) ?day\b|\btokens? daily\b")
+_THE_ONES = re.compile(r"\b(?:ones?|version|variant|kind)\b")
+
+
 _IS_TYPE = re.compile(r"\.(?:\w*large|nano|micro|small|medium|metal)")
 _OWN = re.compile(r"(?:my|our|the|unser\w*|notre|nuestro|nostro) (?:own )?(?:model\w*|llm|modèle)")
 _A_MODEL = re.compile(r"\b(?:an?|the|this) (?:\w+ )?(?:model|llm)\b")

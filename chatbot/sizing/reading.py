@@ -17,7 +17,7 @@ from typing import Any
 from chatbot.quantities import WORD_NUMBERS
 from chatbot.sizing.facts import short
 from chatbot.sizing.memory import BITS
-from chatbot.sizing.model_names import Named, find_model, heads
+from chatbot.sizing.model_names import Named, find_model, heads, sibling
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
 from chatbot.vendors import refused_makers
@@ -83,6 +83,8 @@ class Said:
     """All numbers that no slot took."""
     purchase: str = ""
     """How it is to be paid for: "Spot", "a Savings Plan", "on demand"."""
+    steps: int = 0
+    """How many sizes up or, if negative, down in the same family: "the next size up"."""
 
 
 @dataclass(slots=True)
@@ -155,12 +157,18 @@ def read_question(question: str, known: Known) -> Said:
         text, reading.slots, reading.several, goals,
         (reading.named.unknown if reading.named and not reading.slots.keys() & {"parameters", "model"} else None) or reading.unknown, term, euros, plain, left[0] if len(left) == 1 else "",
         purchase=next((name for name, written in listed("purchases") if written.search(text if len(text.split()) <= _STORY else _SENTENCE.split(text)[-1])), ""),
-        left=tuple(left),
+        left=tuple(left), steps=_steps(text),
     )  # fmt: skip
 
 
 # In a text of more than _STORY words, a purchase option counts only if the last sentence names it.
 _STORY, _SENTENCE = 30, re.compile(r"(?<=[.?!])\s+")
+_STEP = re.compile(r"\b(?:next|one) (?:instance )?size (?:up|bigger|larger|(?P<down>down|smaller))\b|\bnext (?:bigger|larger|(?P<down_>smaller)) (?:size|one|instance)\b|\bnext size\b")
+
+
+def _steps(text: str) -> int:
+    match = _STEP.search(text)
+    return 0 if not match else -1 if match["down"] or match["down_"] else 1
 
 
 def _take_slots(reading: Reading) -> None:
@@ -338,15 +346,19 @@ def _take_types(reading: Reading) -> None:
 
 # "27 teams, every team gets a g5.2xlarge", "a g5.xlarge for each of 12 students".
 _EACH_GETS = re.compile(r"\b(?P<own>[a-z]{3,}s) (?:each|all) (?:gets?|has|have|use|need|run|receive)\b|\b(?:every|each|per) (?P<noun>[a-z]{3,}) (?:gets?|has|uses?|needs?|runs?|receives?|is given|with|on)\b|\|+ (?:per|(?:each )?for (?:each|every)|each for (?:the|our)) (?P<noun_>[a-z]{3,})|\|+ each (?!for|of|has|with|and has|serving)")
+_TIME_NOUN = re.compile(r"(?:hour|day|night|week|month|year|second|minute|gpu|chip|card)s?")
 
 
 def _take_each(reading: Reading) -> None:
     """Count one machine for each member of a group that has one each."""
+    if "instance_type" not in reading.slots and (times := re.search(rf"\btimes (?P<count>{_NUMBER}) (?!(?:hour|day|week|month|year|minute)s)[a-z]{{3,}}s\b", reading.text)):
+        reading.mask(times.start(), times.end())
+        reading.fill("of_them", [int(_value(times["count"]))])
     for match in _EACH_GETS.finditer(reading.text):
         noun = match["own"] or match["noun"] or match["noun_"]
         stem = re.escape(noun.removesuffix("s").removesuffix("y")) if noun else r"(?!(?:hour|day|week|month|year|minute|gpu|token|dollar|buck)s)[a-z]{3,}"
         counted = re.search(rf"(?<![\w.])(?P<count>{_NUMBER})\s(?:[a-z]+\s)?{stem}(?:s|es|ies|ren)\b", reading.text)
-        if counted and reading.slots.get("instance_type"):
+        if counted and reading.slots.get("instance_type") and not (noun and _TIME_NOUN.fullmatch(noun)):
             reading.mask(counted.start(), counted.end())
             reading.slots["instances"] = int(_value(counted["count"])) * reading.slots.get("instances", 1)
             return
@@ -396,6 +408,9 @@ _SIZE = _compiled(
 )
 
 
+_ALSO = re.compile(r"(?:,|\b(?:and|or|vs\.?|versus|than))\s(?:(?:of|for|with|the|on|its)\s){0,3}$")
+
+
 # The parameters that a mixture of experts computes with: "400B with 17B active". They take no less memory.
 _ACTIVE = _compiled(rf"(?:{_NUMBER}[\s-]?b(?:illion)? (?:params? |parameters? )?(?:are |is )?activ(?:e|ated)|activ(?:e|ates|ating)(?: params?| parameters?)?(?: of| is| are|:)? {_NUMBER}[\s-]?b(?:illion)?)(?!\w)(?: params?| parameters?)?")
 
@@ -407,13 +422,15 @@ def _take_sizes(reading: Reading) -> None:
     # Negative sizes are read too, so that they can be refused: "a -7B model".
     sizes = [(-1 if m["below"] else 1) * _value(m["number"]) * (1e9 if m["big"] else scales.get(m["small"], 1e6)) for m in found]
     if reading.named and reading.named.models:
-        return  # the size is a part of its name
-    line = next((head for head in re.findall(r"[a-z]+", reading.question) if head in heads(reading.known.models)), None) if len(set(sizes)) == 1 else None
-    apart = find_model(f"{line} {sizes[0] / 1e9:g}b", reading.known.models) if line else None
-    if apart and apart.models and "model" not in reading.slots:
-        reading.fill("model", apart.models)  # "the biggest Llama, the one with 405 billion"
+        also = (sibling(reading.slots["model"], f"{size / 1e9:g}b", reading.known.models) for m, size in zip(found, sizes, strict=True) if _ALSO.search(reading.question[: m.start()]))
+        reading.several.setdefault("model", []).extend({"model": model} for model in also if model and model != reading.slots["model"])  # "of Llama 3.1 8B and of 70B"
     else:
-        reading.fill("parameters", sizes)
+        line = next((head for head in re.findall(r"[a-z]+", reading.question) if head in heads(reading.known.models)), None) if len(set(sizes)) == 1 else None
+        apart = find_model(f"{line} {sizes[0] / 1e9:g}b", reading.known.models) if line else None
+        if apart and apart.models and "model" not in reading.slots:
+            reading.fill("model", apart.models)  # "the biggest Llama, the one with 405 billion"
+        else:
+            reading.fill("parameters", sizes)
 
 
 _ANY_FORMAT = r"(?:(?:fp|int|bf|nf|float|bfloat)[- ]?\d+|e4m3|\d+[- ]?bits?)"
@@ -483,18 +500,18 @@ _MONEY_IN_ALL = re.compile(rf"(?<![\w.])(?P<sign>\$|usd )?(?P<number>{_NUMBER})(
 
 _BUDGET_IN_ALL = re.compile(rf"\bbudget(?:\s?[:=]|\s(?:of|is|at|around|about|roughly))*\s(?P<number>{_NUMBER})(?![.,]?\d)\s?(?P<scale>k|m|thousand|million)(?!\w|\s?(?:/|per|an?|each|every|the|pro|tok)\b)")
 _BUDGET_NAMED_LAST = re.compile(rf"(?<![\w.])(?P<number>{_NUMBER})\s?(?P<scale>k|m|thousand|million)\s(?:usd |dollar )?budget\b")
-# The purchase price of one's own hardware.
+# The purchase price of one's own hardware, and a fraction or multiple of the hours or tokens before.
 _PURCHASE = re.compile(rf"(?:\b(?:server|box|machine|hardware|node|rig|workstation|gpus?|cards?)\b|\|)[^.;?!|]{{0,30}}?\b(?:for|at|costs?|is|of)\s\$?(?P<number>{_NUMBER})\s?(?P<scale>k|m)(?!\w)")
-
-
-_SHARE_OF_HOURS = _compiled(r"(?P<share>halve|half|twice|double)(?: of)?(?: the| as many| that many| those| its)* (?:hours|long|schedule|running time|uptime)(?!\w)")
+_SHARE_OF_BEFORE = _compiled(r"(?P<share>halve|half|twice|double|a third|one third|a quarter|a fifth|a tenth|three times|triple)(?: of)?(?: the| as many| that many| those| its| as)(?: training)? (?:(?P<hours>hours|long|schedule|running time|uptime)|tokens|data)(?!\w)")
+_TIMES_AS_MUCH = {"halve": 0.5, "half": 0.5, "twice": 2.0, "double": 2.0, "a third": 1 / 3, "one third": 1 / 3, "a quarter": 0.25, "a fifth": 0.2, "a tenth": 0.1, "three times": 3.0, "triple": 3.0}
 
 
 def _take_amounts(reading: Reading) -> None:
     """Fill energy, a speed, a sum of money, and the compute and bandwidth given for an accelerator."""
     if re.search(r"\b(?:buy|bought|used|second[- ]hand|offered|own|purchase\w*|colo\w*|on[- ]prem\w*)\b", reading.text):
         reading.take(_PURCHASE)
-    reading.fill("hours_share", [0.5 if match["share"].startswith("hal") else 2.0 for match in reading.take(_SHARE_OF_HOURS)])
+    for match in reading.take(_SHARE_OF_BEFORE):
+        reading.fill("hours_share" if match["hours"] else "tokens_share", [_TIMES_AS_MUCH[match["share"]]])
     for match in reading.take(_TFLOPS):
         reading.fill("tflops", [_value(match["number"]) * (1000.0 if match["scale"].startswith("p") else 1.0)])
         if match["share"] or match["reached"]:
@@ -502,7 +519,10 @@ def _take_amounts(reading: Reading) -> None:
             reading.fill("mfu", [share / 100 if share > 1 or match["of"] else share])
     reading.fill("bandwidth_gbps", [_value(m["number"]) * {"g": 1, "t": 1000}[m["scale"]] for m in reading.take(_BANDWIDTH)])
     reading.fill("kwh", [_value(m["number"]) * {"k": 1, "m": 1000}[m["unit"]] for m in reading.take(_ENERGY)])
-    reading.fill("tokens_per_second", [_scaled(m) for m in reading.take(_SPEED) or (reading.take(_SPEED_ALONE) if "tok" in reading.text else [])])
+    speeds = [_scaled(m) for m in reading.take(_SPEED)]
+    if not speeds and "tok" in reading.text:
+        speeds = [_scaled(m) for m in reading.take(_SPEED_ALONE)]
+    reading.fill("tokens_per_second", speeds)
     reading.fill("budget", [_scaled(m) for pattern in (_MONEY_IN_ALL, _BUDGET_IN_ALL, _BUDGET_NAMED_LAST) for m in reading.take(pattern)])
 
 
@@ -551,23 +571,29 @@ _TOKENS = _compiled(
 
 # "12.4M rows x 512 tok", "90k tickets of about 700 tokens each".
 _ROWS = _compiled(
-    rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|b|thousand|million|billion)?\s(?:[a-z]+\s){{0,2}}?(?!users|people|requests|sequences|sessions|chats|queries|prompts)[a-z]{{3,}}s\s?(?:[x×*,]|of|at|with|avg\.?|average|averaging|à|each|\()\s?(?:each )?(?:with |of |is |are |averaging |at )?(?:about |around |roughly |~|ca\.? |on average |avg\.? )?"
+    rf"(?P<number>{_NUMBER})\s?(?P<scale>k|m|b|thousand|million|billion)?\s(?:[a-z]+\s){{0,2}}?(?P<noun>[a-z]{{3,}}s)\s?(?:[x×*,]|of|at|with|avg\.?|average|averaging|à|each|\()\s?(?:each )?(?:with |of |is |are |averaging |at )?(?:about |around |roughly |~|ca\.? |on average |avg\.? )?"
     rf"(?P<each>{_NUMBER})\s?(?P<each_scale>k)?\s?tok(?:en)?s?(?: each| on average| apiece| long)?(?!\w|\s?(?:/|per))"
 )
+_CALLED = re.compile(r"users?|people|requests?|sequences?|sessions?|chats?|quer(?:y|ies)|prompts?|clients?|streams?|conversations?|gpus?|agents?|customers?|developers?|staff")
 
 
 def _take_rows(reading: Reading) -> None:
     """Fill training tokens as the number of texts times their length, if the question is about training."""
     if not re.search(r"train|tun|epoch|\bft\b|pass(?:es)?\b|lora|sft", reading.text):
         return
-    for match in reading.take(_ROWS):
-        epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0)
-        each = _value(match["each"]) * (1000 if match["each_scale"] else 1)
-        reading.fill("tokens", [_scaled(match) * each * epochs])
-        reading.fill("context", [int(each)])
+    for match in list(_ROWS.finditer(reading.text)):
+        if not _CALLED.fullmatch(match["noun"]):
+            reading.mask(match.start(), match.end())
+            epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0)
+            each = _value(match["each"]) * (1000 if match["each_scale"] else 1)
+            reading.fill("tokens", [_scaled(match) * each * epochs])
+            reading.fill("context", [int(each)])
 
 
 _EPOCHS = _compiled(rf"(?P<number>{_NUMBER})\s(?:full )?(?:epochs?|epochen|épocas|époques|passes(?: over (?:it|the data))?)(?!\w)")
+
+
+_TRAINS = re.compile(r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|how (?:long|many (?:hours|days|weeks|months)))\b[^.?!/]*\bfor $")
 
 
 def _take_tokens(reading: Reading) -> None:
@@ -575,7 +601,9 @@ def _take_tokens(reading: Reading) -> None:
     epochs = next((_value(m["number"]) for m in reading.take(_EPOCHS)), 1.0) if _TOKENS.search(reading.text) else 1.0
     for match in list(_TOKENS.finditer(reading.text)):
         tokens = _scaled(match, "" if match["number"] else "_after")
-        if tokens != 1e6 or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
+        # If a speed is given, or a training asked for, other amounts are those that are meant; a million is the unit of price.
+        amount = tokens != 1e6 and ("tokens_per_second" in reading.slots or _TRAINS.search(reading.text[: match.start()]))
+        if amount or not re.search(r"(?:per|/|each|for)\s?$", reading.text[max(0, match.start() - 5) : match.start()]):
             reading.mask(match.start(), match.end())
             reading.fill("tokens", [tokens * epochs])
 
@@ -588,6 +616,7 @@ _CONTEXT = _compiled(
 
 
 _OFF_BEFORE = re.compile(r"\b(?:off|kill\w*|stop\w*|shut\w*|down|except|without|not|no|skip\w*|closed|sleep\w*)\b[^.,;]{0,20}$")
+_STOPPED = re.compile(r"\b(?:off|stop\w*|shut\w*|down|clos\w+|sleep\w*)\b[^.?!]*$")
 # Stands for the longest context that the model supports.
 ALL_CONTEXT = 10**12
 _ALL_CONTEXT = re.compile(r"\b(?:its|the|their|full|at) (?:(?:full|whole|entire|native|own) )?(?:max(?:imum|imal)?|longest|full|native|entire) (?:position|context|sequence|window|length)|\bas (?:long|much) (?:\w+ )?as (?:the model|it) (?:takes|supports|allows|can)\b|\bfull[- ](?:length )?context\b|\bfilled[- ]to[- ]the[- ](?:max|brim|limit)(?: context)?\b(?! \()")
@@ -673,6 +702,9 @@ _MATRIX = r"(?:[qkvo]|query|key|value|output|gate|up|down)(?:_proj)?(?!\w)"
 _MATRICES = _compiled(
     rf"(?:(?=[qkvo]\b|query|gate){_MATRIX}(?:,?\s?(?:,|/|&|\+|and)\s?{_MATRIX})+|{_MATRIX}(?:,?\s?(?:,|/|&|\+|and)\s?{_MATRIX})*(?: projections?| matri(?:x|ces)|(?<=_proj)))"
 )
+_ATTENTION_ONLY = re.compile(r"\b(?:attention only|only (?:the )?attention|attention (?:projections|matrices))\b")
+# Copies that the optimizer keeps; they do not give the format of the weights.
+_MASTER = _compiled(r"(?:fp|float)?[- ]?32(?:[- ]?bits?)? (?:master(?:s|[- ](?:weights?|cop(?:y|ies)|params?|parameters?))?|cop(?:y|ies) of the weights|optimi[sz]er[- ]states?|moments|states)(?!\w)")
 
 
 _NO_ADAPTER = _compiled(r"(?:no|not|without|minus|never|ohne|sans|sin|senza) (?:any |a )?(?:q?lora|dora|peft|adapters?)(?!\w)")
@@ -681,13 +713,14 @@ SEVERAL_ADAPTERS = _compiled(rf"(?!(?:one|single|1)\b)(?:{_NUMBER}|several|many|
 
 
 def _take_training(reading: Reading) -> None:
+    reading.take(_MASTER)
     reading.take(_NO_ADAPTER)
     reading.fill("epochs", [_value(m["number"]) for m in reading.take(_EPOCHS)])
     reading.take(SEVERAL_ADAPTERS)
     if re.search(r"lora|dora|adapter|\bq\b", reading.text):
         words = {word.removesuffix("_proj") for m in reading.take(_MATRICES) for word in re.findall(_MATRIX, m.group())}
-        targets = frozenset(word[0] if word in ("query", "key", "value", "output") else word for word in words)
-        reading.fill("lora_targets", [targets] if targets else [])
+        targets = {word[0] if word in ("query", "key", "value", "output") else word for word in words} or set("qkvo" if _ATTENTION_ONLY.search(reading.text) else "")
+        reading.fill("lora_targets", [frozenset(targets)] if targets else [])
     reading.fill("zero_stage", [3 if m["sharded"] else int(m["stage"]) for m in reading.take(_ZERO)])
     reading.fill("recompute", [not m["no"] for m in reading.take(_RECOMPUTE)])
     reading.fill("optimizer", [Optimizer(name) for name in _take_listed(reading, "optimizers")])
@@ -861,6 +894,9 @@ _COUNTED = _compiled(rf"(?P<more>more than )?(?P<count>{_NUMBER})(?: or more|\+)
 _BARE_SIZE = _compiled(r"(?P<size>nano|micro|\d{1,3}xl(?:arge)?|xlarge|metal)(?![\w-])")
 
 
+_NEEDED = re.compile(r"\s?(?:of |for |in )?(?:the )?(?:kv|k/v|overhead|context|cache|activations?)\b")
+
+
 def _take_memory(reading: Reading) -> None:
     """Fill accelerators without a name: "a 24 GB GPU", "two GPUs".
 
@@ -869,7 +905,7 @@ def _take_memory(reading: Reading) -> None:
     sizes: list[float] = []
     for match in reading.take(_MEMORY):
         named = match["with"] or match["of"] or match["kind"] is not None or match["count"] or (match["least"] and not reading.slots.keys() & {"model", "parameters"})
-        if named and "instance_type" not in reading.slots:
+        if named and "instance_type" not in reading.slots and not _NEEDED.match(reading.question, match.end()):
             sizes += [_gigabytes(match["gb"], match["unit"])] if match["kind"] is not None or not sizes else []
             reading.fill("accelerators", [int(_value(match["count"]))] if match["count"] else [])
     reading.fill("accelerator_memory_gb", sizes[:1] if "accelerators" in reading.slots else sizes)
@@ -890,10 +926,17 @@ _DURATION = _compiled(
     rf"(?:(?:for|over|during|in|within|throughout|takes?|running|runs|pendant|während|für|en|durante|em|num|numa|per(?= \d)|por(?= \d)|an(?= ein)|über|przez|w ciągu) )?(?P<number>{_NUMBER}|an?|one|(?:an? |the )?(?:full|whole|entire)|the (?:last|next)|all|last|une?|einen?|eine[rm]?|una?)(?:[\s-](?:(?P<kind>work(?:ing)?|business|week|school|full|whole|straight|consecutive|entire|calendar|such|of (?:these|those|such))[\s-]?)?|(?<=\d))"
     rf"(?P<unit>{_UNIT})(?:\s?(?:/|an?\b|per|each|every|am|pro|par|al|por|cada|jeden|jede|chaque|ogni|elke)\s?(?P<working>work(?:ing)?[\s-]?|business |week|school )?(?P<each>day|night|nacht|nuit|noche|notte|giorno|tag|jour|d[ií]a|weekend|week|woche|semaine|semana|month|monat|mois|mes|year|jahr|an|año)|\s?(?P<adverb>daily|weekly|monthly))?(?!\w)"
 )
+# Seconds that machines run. Others are those of a request or a file.
+_SECONDS = _compiled(rf"(?:for|during|runs|running) (?P<number>{_NUMBER})\s?(?:s|sec|seconds)(?!\w|\s?(?:of|per|each|every|an?)\b|\s?/)")
+# "21 days of 10 hours a month", "8 h × 250 d".
+_DAYS_OF_HOURS = _compiled(
+    rf"(?:(?P<days>{_NUMBER})[\s-](?:\w+ )?days? (?:of|at|with|x|×|\*) (?P<hours>{_NUMBER})\s?h(?:ours?|rs?)?|(?P<hours_>{_NUMBER})\s?h(?:ours?|rs?)?\s?[x×*]\s?(?P<days_>{_NUMBER})\s?d(?:ays?)?)(?: each)?"
+    r"(?:\s?(?:/|an?\b|per|each|every)\s?(?P<each>week|month|year))?(?!\w)"
+)
 _TO = r"\s?(?:-|–|to|until|till?|through|thru|bis|à|a|do)\s?"
 _TIME = r"(?P<{0}>\d{{1,2}})(?::(?P<{0}m>\d\d))?\s?(?P<{0}n>am|pm|uhr|h)?"
 # "9 to 5", "8am-6pm", "von 8 bis 18 Uhr". Without a clock word, the text must mention days as well.
-_CLOCK = _compiled(rf"(?:from |von |de |between )?{_TIME.format('start')}(?:{_TO}| and (?:[a-z]+ ){{0,3}}){_TIME.format('end')}(?![\w%]|[.,]\d)")
+_CLOCK = _compiled(rf"(?:from |von |de |between )?{_TIME.format('start')}(?:{_TO}| and ){_TIME.format('end')}(?![\w%]|[.,]\d)")
 _DAY = r"(?:mon|tue|wed|thu|fri|sat|sun)(?:s|rs?|nes|ur)?(?:days?)?"
 _SINCE = r"(?:,? (?:and |it |it['’]s |its |we |i )*(?:now|noticed|found|stopped|killed|back|until|till|today)(?: (?:it['’]?s|is|it|on|at|out|this))*,? )"
 _DAY_TO_DAY = _compiled(rf"(?:from )?(?P<first>{_DAY})(?: at|,)? {_TIME.format('start')}(?:{_TO}|{_SINCE})(?P<last>{_DAY})(?: at|,)? {_TIME.format('end')}(?!\w)")
@@ -931,6 +974,13 @@ def _take_duration(reading: Reading) -> None:
     lengths: list[float] = []
     # Hours used and the period in hours: 10 hours of a day, 21 days of a month.
     rates: list[tuple[float, float]] = []
+    for match in reading.take(_DAYS_OF_HOURS):
+        days = 24.0 * _value(match["days"] or match["days_"])
+        rates.append((_value(match["hours"] or match["hours_"]), 24.0))
+        if match["each"]:
+            rates.append((days, hours_in(match["each"])))
+        else:
+            lengths.append(days)
     spans: list[float] = []
     off = False
     for match in reading.take(_DAY_TO_DAY):
@@ -943,8 +993,15 @@ def _take_duration(reading: Reading) -> None:
             reading.mask(match.start(), match.end())
             plain = not (match["startn"] or match["endn"]) and start > end and end <= 12
             rates.append((((_clock(match, "end") - _clock(match, "start")) % (12 if plain else 24)) or 24.0, 24.0))
+    apart_times = list(re.finditer(_TIME.format("start") + r"(?<=m)", reading.text))
+    if len(apart_times) == 2 and not rates and not spans:  # "fire it up at 8pm and kill it at 2am"
+        begin, end_ = ((int(m["start"]) % 12 + (12 if m["startn"] == "pm" else 0)) for m in apart_times)
+        rates.append((float((end_ - begin) % 24 or 24), 24.0))
     for match in reading.take(_MONTHS):
         lengths.append(2190.0 if match["quarter"] else 24.0 * _DAYS_OF_MONTH[match["month"][:3]])
+    if rates and _ONE_NIGHT.search(reading.text) and not _WEEKLY.search(reading.text):
+        lengths.append(24.0)
+    lengths += [_value(match["number"]) / 3600 for match in reading.take(_SECONDS)]
     counted_days = False
     periods = len({hours_in(match["unit"]) for match in _DURATION.finditer(reading.text) if match["number"] in _ONE}) > 1
     for match in list(_DURATION.finditer(reading.text)):
@@ -969,6 +1026,8 @@ def _take_duration(reading: Reading) -> None:
     for match in reading.take(_WEEKEND):
         if match["once"] and not weekly:
             lengths.append(48.0)
+        elif match["in"] and _STOPPED.search(reading.text[: match.start()]):
+            days_ += [5]  # "stopped outside 8:00-19:00 and on weekends"
         elif not (match["in"] or (match["too"] and not match["off_"])):
             off = off or bool(match["off"] or match["off_"])
             days_ += [] if spans else [5 if match["off"] or match["off_"] else 2]
@@ -999,6 +1058,7 @@ _DAYS_OF_MONTH = {"jan": 31, "feb": 28, "mar": 31, "apr": 30, "mai": 31, "may": 
 _MONTHS = _compiled(
     r"(?:(?:for|during|over|throughout|in|all|whole|entire|full|of|tutto|todo|ganzen|tout|im) (?:of |the )?)(?:(?P<month>jan(?:uary)?|feb(?:ruary)?|march|april|may|june?|july?|aug(?:ust)?|agosto|sept(?:ember)?|oct(?:ober)?|oktober|ottobre|nov(?:ember)?|dec(?:ember)?|dezember)|(?P<quarter>q[1-4]))(?! (?:be|i|we|have|not|also|cost|need|well|run)\b)(?!\w)"
 )
+_ONE_NIGHT = re.compile(r"\b(?:one|a|per|une|eine|single|pro|par) (?:single )?(?:night|nuit|nacht|evening|shift|noche|notte)\b")
 # Running on some days, at all their hours.
 _KEPT_UP = re.compile(r"\b(?:during|only|just|keep|kept|up|on)\s\|")
 _WEEKLY = re.compile(r"\b(?:every|each|per|an?|the) (?:\w+ )?(?:week|month)\b|\b(?:weekly|monthly|month|weeks|months|usually|always)\b|woche|monat")

@@ -27,8 +27,6 @@ _GRAND = re.compile(r"(?<![\w$])\$?(?P<number>\d+(?:[.,]\d+)?)\s?(?:grand\b|g(?=
 _SCALED = re.compile(rf"\b(?P<number>{_WHOLE})(?=\s(?:million|billion|trillion|per\s?cent|pct)\b|\s?%)")
 _PERCENT = re.compile(r"(?<=\d)\s?(?:%|per\s?cent|pct\.?|prozent|pour\s?cent|por ciento|per cento|procent)(?!\w)")
 _HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(?P<hours>\d{1,4})\s?(?:h|hrs?|hours?)(?:(?:\s?and)?\s?(?P<minutes>\d{1,2})\s?(?:m|mins?|minutes?)\b|(?P<bare>[0-5]\d)(?!\w))")
-# "21 days of 10 hours a month".
-_DAYS_OF_HOURS = re.compile(r"(?<![\w.])(\d{1,3}) (?:\w+ )?days? (?:of|at|with|x) (\d{1,2}(?:\.\d)?) ?h(?:ours?|rs?)?(?: each)?(?!\w)")
 _HUNDRED_MILLIONS = re.compile(r"(?P<number>\d{1,9}(?:\.\d{1,4})?) hundred million")
 _PARTS = {"half": 0.5, "1/2": 0.5, "quarter": 0.25, "1/4": 0.25, "quarters": 0.75, "3/4": 0.75}
 _HALF_MORE = re.compile(
@@ -83,7 +81,6 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_SCALED, lambda match: str(_whole(match["number"]))),
     (_PERCENT, "%"),
     (_HOURS_AND_MINUTES, _minutes),
-    (_DAYS_OF_HOURS, lambda match: f"{float(match[1]) * float(match[2]):g} hours"),
     (re.compile(r"\s?½"), " 1/2"),
     (_HALF_MORE, _half_more),
     (_QUARTERS, lambda match: f"{0.75 if match['number'] in ('three', '3') else 0.25} {match['unit']}s"),
