@@ -183,9 +183,11 @@ def sizes_a_model(query: Query, index: Index) -> bool:
     if not tables.facts.models:
         return False
     heard = hear(query.question, query.history, tables.known)
-    if not (heard and heard.computed and (heard.asked.names_model or heard.frame)):
+    if not (heard and heard.computed):
         return False
-    return bool(heard.frame or heard.said.slots.keys() & {"model", "parameters"} or (heard.said.slots and heard.asked.continues))
+    if heard.frame and _OF_POWER & set(heard.asked.goals):
+        return True
+    return heard.asked.names_model and bool(heard.said.slots.keys() & {"model", "parameters"} or (heard.said.slots and heard.asked.continues))
 
 
 # A generation of a product line, or a part number in the style of accelerator makers.
