@@ -50,8 +50,8 @@ def _source(citation: Citation) -> Iterator[str]:
     details = ", ".join(_harmless(d) for d in (source.publisher, source.published) if d)
     address = f" <{_NOT_IN_ADDRESS.sub(lambda found: quote(found[0]), source.url)}>" if source.url else ""
     yield f"[{citation.number}] {place}{f' ({details})' if details else ''}{address}\n"
-    quoted = f"{header_above(chunk.document.text, citation.start)}{citation.quote.strip()}"
-    yield from (f"> {line}" for line in _lines(quoted))
+    header = header_above(chunk.document.text, citation.start) if citation.quote.startswith("|") else ""
+    yield from (f"> {line}" for line in _lines(header + citation.quote.strip()))
     yield ""
 
 

@@ -9,7 +9,7 @@ import pytest
 from chatbot import ReaderError
 from chatbot.slack import listeners
 from chatbot.slack.__main__ import main
-from chatbot.slack.events import says_stop
+from chatbot.slack.events import is_question, says_stop
 from chatbot.slack.settings import SlackSettings, Tokens, slack_settings, slack_tokens
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,3 +130,15 @@ def test_a_wish_for_silence_is_understood(text: str) -> None:
 @pytest.mark.parametrize("text", ["how do I stop an instance?", "stop training after an hour?", "nonstop", ""])
 def test_a_question_about_stopping_is_no_wish_for_silence(text: str) -> None:
     assert not says_stop(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("and for 70B?", True), ("what does it cost", True), ("can you train on Inf2?", True), ("could you compare both?", True), ("who makes the L40S?", True), ("Should we use spot?", True),
+        ("The H100 has 80 GB.", False), ("did you order the H100s already?", False), ("who deployed the trn1 cluster?", False), ("can someone stop the p4d?", False),
+        ("could you share the results for H100?", False), ("does he know about Trn2?", False), ("did our quota request for trn1 get approved?", False),
+    ],
+)  # fmt: skip
+def test_questions_to_the_sources_are_told_from_those_about_what_people_do(text: str, is_one: bool) -> None:
+    assert is_question(text) is is_one

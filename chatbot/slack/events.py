@@ -25,7 +25,7 @@ _ASKS = re.compile(
 _OF_PEOPLE = re.compile(
     r"\b(?:he|she|him|his|her|(?:some|any|every)(?:one|body))\b|\bwho\b(?! (?:makes|sells|offers|builds|designs))"
     r"|\b(?:are|were|have|had|did|will) you\b|\bdid (?:we|they|our|your|their)\b"
-    r"|\b(?:can|could|would) you (?!compare|explain|list|name|tell|show|give|recommend|size|estimate)",
+    r"|\b(?:can|could|would) you (?!compare|explain|list|name|tell|show|give|recommend|size|estimate|train|fine|serve|run|use|fit|rent|buy|mix|combine)",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"(?:please\s+)?(?:stop|be quiet|shut up|stop (?:it|answering))(?:[\s,]*please)?", re.IGNORECASE)
