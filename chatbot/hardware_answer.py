@@ -64,57 +64,61 @@ _OF_MONEY = frozenset({Goal.COST, Goal.TOKEN_COST, Goal.AFFORDABLE, Goal.DIFFERE
 def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     """Draft the figure first, then its arithmetic. Several machines or places are compared, the least first."""
     *earlier, question = map(as_read, working.said[0].split("\n"))
-    works, goals = (asked.workload, *asked.others), set(asked.goals)
+    works, own = (asked.workload, *asked.others), _figures_said(working)
     if earlier and "hours" not in read_question(question, working.tables.known).slots:
         works = tuple(_in_span_asked(work, question, earlier) for work in works)
-        asked = replace(asked, workload=works[0], others=works[1:])
     if not _SPAN.search(question) and (spans := next((s for turn in reversed(earlier) if (s := [m.group() for m in _SPAN.finditer(turn)])), None)):
         question = " ".join([question, *spans])
-    own = _figures_said(working)
     if "discount" in own and re.search(COMMITMENT, working.said[0].lower()) and any(map(_RECURS.search, (*earlier, question))):
         works = tuple(replace(work, hours=None) for work in works)  # a commitment is paid for in all hours
-        asked = replace(asked, workload=works[0], others=works[1:])
     for work in works:
         check_numbers(work)
-    facts = _at_own_site(works, own, working)
+    _put_own_site(works, own, working)
+    emits = Goal.ENERGY in asked.goals and (own.get("grid") or _CARBON.search(question))
+    goals = {*asked.goals, *([Goal.CARBON] if emits else [])}
+    return working.draft(*_lines(works, goals, question, working))
+
+
+def _lines(works: Sequence[Workload], goals: Collection[Goal], question: str, working: Working) -> Iterable[str]:
+    work, facts, said = works[0], working.tables.facts, working.said[0].lower()
     differ = bool(Goal.DIFFERENCE in goals or _DIFFERENCE.search(question))
-    if Goal.ENERGY in goals and (own.get("grid") or _CARBON.search(question)):
-        goals.add(Goal.CARBON)
-    if asked.workload.kwh and not asked.workload.instance_type and Goal.WATER in goals:
-        return working.draft(*(_evaporated(work, working) for work in works))
-    if asked.workload.kwh and not asked.workload.instance_type:
-        metered = any("at the meter" in turn for turn in (question, *earlier))  # energy at the meter includes the overhead
-        return working.draft(*of_energy(works, working, with_pue=not (metered or _WITHOUT_PUE.search(question)), differ=differ))
-    if goals & {Goal.CHEAPEST, Goal.SMALLEST} and not asked.workload.instance_type and not (_EACH.search(question) and asked.workload.accelerator):
+    if work.kwh and not work.instance_type and Goal.WATER in goals:
+        return [_evaporated(work, working) for work in works]
+    if work.kwh and not work.instance_type:
+        with_pue = not ("at the meter" in said or _WITHOUT_PUE.search(question))  # energy at the meter includes the overhead
+        return of_energy(works, working, with_pue=with_pue, differ=differ)
+    if {Goal.CHEAPEST, Goal.SMALLEST} & set(goals) and not work.instance_type and not (_EACH.search(question) and work.accelerator):
         found = [(work, _machine(_cheapest_by(work, question, facts), working)) for work in works]
-        return working.draft(*(line for work, machine in found for line in _cheapest(machine, work, question, working)))
-    if not (asked.workload.instance_type or asked.workload.accelerator or asked.workload.families):
-        return working.draft(*_of_grids(works, working))
-    if asked.workload.accelerator and not asked.workload.instance_type:
-        if goals & {Goal.CARBON, Goal.WATER, Goal.ENERGY} or not goals & {*_OF_MONEY, Goal.CHEAPEST}:
-            return working.draft(*_of_accelerators(works, question, working, goals=goals, differ=differ))
-        if goals & _OF_MONEY - {Goal.COST} or asked.workload.hours or not _is_sold_whole(asked.workload, facts):
-            works = tuple(rented(work, facts) for work in works)
+        return [line for work, machine in found for line in _cheapest(machine, work, question, working)]
+    if not (work.instance_type or work.accelerator or work.families):
+        return _of_grids(works, working)
+    powered = {Goal.CARBON, Goal.WATER, Goal.ENERGY} & set(goals)
+    if work.accelerator and not work.instance_type:
+        if powered or not {*_OF_MONEY, Goal.CHEAPEST} & set(goals):
+            return _of_accelerators(works, question, working, goals=goals, differ=differ)
+        if set(goals) & _OF_MONEY - {Goal.COST} or work.hours or not _is_sold_whole(work, facts):
+            works = [rented(work, facts) for work in works]
         else:
             machines = [_machine(_cheapest_by(work, "", facts, each=True), working) for work in works]
-            return working.draft(*(line for machine in machines for line in _cost(machine, "per gpu " + question, working)))
-    if goals <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(asked.workload, question, working)):
-        return working.draft(*told)
-    machines = [_machine(work, working) for work in _typed(works, facts, whole=bool(_WHOLE.search(working.said[0].lower())))]
+            return [line for machine in machines for line in _cost(machine, "per gpu " + question, working)]
+    if set(goals) <= {Goal.COST, Goal.DIFFERENCE, Goal.AFFORDABLE, Goal.COMPARE} and _SUM.search(question) and (told := _together(work, question, working)):
+        return told
+    machines = [_machine(work, working) for work in _typed(works, facts, whole=bool(_WHOLE.search(said)))]
+    if Goal.CARBON in goals and _EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
+        return [_made(machine, question, working) for machine in machines]
     if Goal.CARBON in goals:
-        if _EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
-            return working.draft(*(_made(machine, question, working) for machine in machines))
-        return working.draft(*_emissions(machines, question, working, differ=differ))
+        return _emissions(machines, question, working, differ=differ)
     if Goal.WATER in goals:
-        return working.draft(*(_evaporating(machine, question, working) for machine in machines))
-    if Goal.ENERGY in goals and _GPUS_ALONE.search(question) and (inside := [_inside(work, facts) for work in works]):
-        return working.draft(*_of_accelerators(inside, question, working, goals=goals, differ=differ))
+        return [_evaporating(machine, question, working) for machine in machines]
+    if Goal.ENERGY in goals and _GPUS_ALONE.search(question):
+        return _of_accelerators([_inside(work, facts) for work in works], question, working, goals=goals, differ=differ)
     if Goal.ENERGY in goals:
-        return working.draft(*_energy(machines, question, working, differ=differ))
-    if any((asked.workload.budget, asked.workload.budget_per_hour, asked.workload.budget_per_month)):
-        counted = bool(goals & {Goal.AFFORDABLE, Goal.COUNT} or re.search(r"how many|number of|wie viele", question)) and not (_IS_ENOUGH.search(question) or _HELD.match(question))
-        return working.draft(*(_affordable(machine, question, working, counted=counted) for machine in machines))
-    return working.draft(*_costs(machines, question, working, differ=differ))
+        return _energy(machines, question, working, differ=differ)
+    if work.budget or work.budget_per_hour or work.budget_per_month:
+        counts = {Goal.AFFORDABLE, Goal.COUNT} & set(goals) or re.search(r"how many|number of|wie viele", question)
+        counted = bool(counts) and not (_IS_ENOUGH.search(question) or _HELD.match(question))
+        return [_affordable(machine, question, working, counted=counted) for machine in machines]
+    return _costs(machines, question, working, differ=differ)
 
 
 def asks_unit(question: str) -> bool:
@@ -229,15 +233,12 @@ def _figures_said(working: Working) -> dict[str, float]:
     return found
 
 
-def _at_own_site(works: Sequence[Workload], own: Mapping[str, float], working: Working) -> Facts:
-    """The facts, with the asker's own grid and PUE in place of those of the only region."""
-    facts, grid, pue = working.tables.facts, own.get("grid"), own.get("PUE")
-    region = works[0].region or DEFAULT_REGION
+def _put_own_site(works: Sequence[Workload], own: Mapping[str, float], working: Working) -> None:
+    """Put the asker's own grid and PUE in place of those of the only region."""
+    region, grid, pue = works[0].region or DEFAULT_REGION, own.get("grid"), own.get("PUE")
     if (grid or pue) and all((work.region or DEFAULT_REGION) == region for work in works):
-        facts = facts.at_site(region, grid, pue)
-        working.tables = replace(working.tables, facts=facts)
+        working.tables = replace(working.tables, facts=working.tables.facts.at_site(region, grid, pue))
         working.say(f"{grid or 0:g} g", f"{pue or 0:g}")
-    return facts
 
 
 def _in_span_asked(work: Workload, question: str, earlier: Sequence[str]) -> Workload:
@@ -330,38 +331,34 @@ def _costs(machines: Sequence[_Machine], question: str, working: Working, *, dif
     silent = [f"{_no_price(m).removesuffix('.')} {working.cite(*m.rows)}." for m in machines if not m.impact.price]
     if not priced:
         raise ReaderError(" ".join([REFUSAL, *dict.fromkeys(map(_no_price, machines))]))
-    if len(priced) > 1 and (units := [unit for m in priced if (unit := _unit(m, question, working))]):
-        units.sort(key=lambda unit: unit.value)
-        tie = len(units) > 1 and units[1].value / units[0].value < _TIE
-        best = f"{'A tie' if tie else f'{units[0].name} is cheapest'} by that." if len(units) > 1 else ""
-        times = [_times(units[1], units[0], working)] if len(units) == 2 and not tie and _RATIO.search(question) else []
-        return [best, *times, *(f"- {unit.text}." for unit in units), *silent]
-    if len(priced) > 1:
-        least, *others = priced
-        spans = _spans(least.work, question, paid=True)
-        spans = spans if _SPAN.search(question) else spans[:1]
-        against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, working)} {_cited(m, working)}" for m in others)
-        same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
-        verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
-        lines = _cost(least, question, working) if same and len({m.name for m in priced}) == 1 else [f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, working)} {_cited(least, working)}; {against}."]
-        told = [*lines, *silent]
-        if same or len(others) > 1:
-            return told
-        gaps = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', span, working)} more {span[0]}" for span in spans)
-        more = ""
-        one, other = least.impact.known("usd_per_hour"), others[0].impact.known("usd_per_hour")
-        given = (*_given(least, 100), *_given(others[0], 100))
-        if _RATIO.search(question):
-            told.insert(0, _times(_Unit(others[0].name, other.value, _cited(others[0], working), other.formula, given), _Unit(least.name, one.value, _cited(least, working), one.formula, given), working))
-        if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
-            share, saved = (
-                working.figure(f"{rounded((other.value - one.value) / of.value * 100)} %", f"(({other.formula}) - ({one.formula})) / ({of.formula}) × 100", *given)
-                for of in (one, other)
-            )
-            more = f", which is {share} more; {least.name} saves {saved}"
-        difference = f"{others[0].name} costs {gaps} than {least.name}{more} {_cited(others[0], working)}{_cited(least, working)}."
-        return [difference, *told] if differ else [*told, difference]
-    return [*(line for m in priced for line in _cost(m, question, working)), *silent]
+    least, *others = priced
+    same = all(m.impact.usd_per_hour == least.impact.usd_per_hour for m in others)
+    if not others or (same and len({m.name for m in priced}) == 1):
+        return [*_cost(least, question, working), *silent]
+    units = [unit for m in priced if (unit := _unit(m, question, working))]
+    ranked = sorted(units or [_hour_of(m, working) for m in priced], key=lambda unit: unit.value)
+    tie = len(ranked) > 1 and ranked[1].value / ranked[0].value < _TIE
+    times = [_times(ranked[1], ranked[0], working)] if len(ranked) == 2 and not tie and _RATIO.search(question) else []
+    if units:
+        best = f"{'A tie' if tie else f'{ranked[0].name} is cheapest'} by that." if len(units) > 1 else ""
+        return [best, *times, *(f"- {unit.text}." for unit in ranked), *silent]
+    spans = _spans(least.work, question, paid=True)
+    spans = spans if _SPAN.search(question) else spans[:1]
+    against = "; ".join(f"{m.name} costs {_over(m, 'usd_per_hour', spans, working)} {_cited(m, working)}" for m in others)
+    verdict = "costs the same" if same else "is cheaper" if len(others) == 1 else "is the cheapest"
+    told = [*times, f"{least.name} {verdict}: {_over(least, 'usd_per_hour', spans, working)} {_cited(least, working)}; {against}.", *silent]
+    if same or len(others) > 1:
+        return told
+    gaps, more = ", ".join(f"{_gap(least, others[0], 'usd_per_hour', span, working)} more {span[0]}" for span in spans), ""
+    if re.search(r"%|\bpercent|\bper cent|\brelative|\bmark-?up|\bpremium", question):
+        one, other = ranked
+        share, saved = (
+            working.figure(f"{rounded((other.value - one.value) / of.value * 100)} %", f"(({other.formula}) - ({one.formula})) / ({of.formula}) × 100", 100.0, *one.given, *other.given)
+            for of in ranked
+        )
+        more = f", which is {share} more; {least.name} saves {saved}"
+    difference = f"{others[0].name} costs {gaps} than {least.name}{more} {_cited(others[0], working)}{_cited(least, working)}."
+    return [difference, *told] if differ else [*told, difference]
 
 
 _TIE = 1.02
@@ -451,6 +448,12 @@ def _unit(machine: _Machine, question: str, working: Working) -> _Unit | None:
     return _Unit(machine.name, value, f"{_written(value, '$', formula, given, working)} an hour{busy} for each {what} {cite}", formula, given)
 
 
+def _hour_of(machine: _Machine, working: Working) -> _Unit:
+    """What an hour of a whole machine costs."""
+    hourly = machine.impact.known("usd_per_hour")
+    return _Unit(machine.name, hourly.value, _cited(machine, working), hourly.formula, _given(machine))
+
+
 def _times(more: _Unit, less: _Unit, working: Working) -> str:
     """How many times as much the one costs as the other."""
     text = working.figure(rounded(more.value / less.value), f"({more.formula}) / ({less.formula})", *more.given, *less.given)
@@ -503,24 +506,19 @@ def _affordable(machine: _Machine, question: str, working: Working, *, counted: 
         text = working.figure(f"{rounded(hours)} hours", f"{work.budget:g} / {hourly:.6g}", work.budget, hourly)
         working.say(shown, days)
         return f"{shown} pays for {text}{days} of {machine.name}, at {_over(machine, 'usd_per_hour', [('an hour', 1.0)], working)} {where}."
-    if work.budget:
-        budget, hours, per = work.budget, work.hours or 1.0, ""
-        spans = [(_length(hours), hours)]
-    elif work.budget_per_month:
-        # Machines that do not run all the time are paid for fewer hours of a month.
-        budget, hours, per = work.budget_per_month, min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH), " a month"
-        spans = [("an hour", 1.0), ("a month of 730 hours" if hours == HOURS_A_MONTH else _length(hours), hours)]
-    else:
-        budget, hours, per = work.budget_per_hour or 0.0, 1.0, " an hour"
-        spans = [("an hour", 1.0)]
+    monthly = not work.budget and work.budget_per_month
+    budget, per = work.budget or monthly or work.budget_per_hour or 0.0, "" if work.budget else " a month" if monthly else " an hour"
+    # Machines that do not run all the time are paid for fewer hours of a month.
+    hours = work.hours or 1.0 if work.budget else min(work.hours or HOURS_A_MONTH, HOURS_A_MONTH) if monthly else 1.0
+    spans = [] if work.budget else [("an hour", 1.0)]
+    spans += [(_length(hours).replace("for a month", "a month"), hours)] if work.budget or monthly else []
     shown = f"${budget:,.0f}" if budget >= 100 else f"${budget:.2f}".removesuffix(".00")
     working.say(shown)
     held, spent = _HELD.match(question), hourly * hours
     limit = f"the {'limit' if held else 'budget'} is {shown}{per}"
     if not counted:
-        is_so = spent <= budget if not held else spent > budget if held["over"] else spent < budget if held["under"] else spent <= budget
-        answer = "Yes" if is_so else "No"
-        return f"{answer}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, working)} {where}, and {limit}."
+        is_so = spent > budget if held and held["over"] else spent < budget if held and held["under"] else spent <= budget
+        return f"{'Yes' if is_so else 'No'}: {machine.name} costs {_over(machine, 'usd_per_hour', spans, working)} {where}, and {limit}."
     one = _machine(replace(work, instances=1), working)
     bought = math.floor(budget / (price.usd_per_hour * machine.factor * hours) + 1e-9)
     working.say(f"{bought:,} × {one.name}", str(bought))
