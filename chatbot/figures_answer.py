@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
 from chatbot.glossary import in_english
-from chatbot.hardware_answer import COMMITMENT, hours_asked, of_energy
+from chatbot.hardware_answer import CARBON, COMMITMENT, ENERGY, hours_asked, of_energy
 from chatbot.query import Query
 from chatbot.sizing.given import OF_ONE, Figure, Given, read_turns
 from chatbot.sizing.impact import HOURS_A_MONTH
@@ -253,9 +253,9 @@ def _spent(given: Given, total: Sum) -> Iterator[str]:
         yield f"{compared(total, list(zip(names, formulas, strict=False)), '${}', 'costs', of, asserts=asserts)} {total.cite('price of tokens' if of else 'cost')}."
 
 
-_COMPARES = r"\bor\b|cheap|\bless\b|\bsav(?:e|es|ed|ing)\b|differ|dearer|expensive|versus|\bvs\b|before|after|which|better|(?:go|went) (?:up|down)|compar|billiger|günstiger"
+_COMPARES = r"\bor\b|cheap|\bless\b|\bsav(?:e|es|ed|ing)\b|differ|dearer|expensive|versus|\bvs\b|before|after|which|better|(?:go|went) (?:up|down)|compar"
 _UNTIL = re.compile(r"\b(?:how many|after what|from how many) (?:hours|days|weeks|months)\b.*\b(?:before|until|wins?|pays?)\b")
-_FIRST_IS_LESS = re.compile(r"^\W*(?:so,? |and |hm+,? )*(?:is|are|was|were|would|will|does|do|did|ist|sind)\b.*\b(?:cheaper|less|billiger|günstiger)\b.*\b(?:than|als)\b")
+_FIRST_IS_LESS = re.compile(r"^\W*(?:is|are|does|do|would)\b.*\b(?:cheaper|less)\b.*\bthan\b")
 
 
 def _cost_of(total: Sum, *, alone: bool) -> str:
@@ -319,7 +319,7 @@ def _counts(total: Sum) -> str | None:
 _EACH = r"\b(?:each|every|apiece)\b|\bper (?!(?:h|hr|hour|day|week|month|year|gpu|card|node|box|machine|instance|million|m)\b)[a-z]"
 
 
-_WHEN_OFF = re.compile(r"\b(?:shut\w*|switch(?:ed|ing)? (?:it |them )?off|turn(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during|from|between)|goes? down)\b(?!.*\b(?:outside|(?:up|on|running|open|there) only|only (?:up|on|need\w*|runs?|running|keep|kept))\b)")
+_WHEN_OFF = re.compile(r"\b(?:shut\w*|(?:switch|turn)(?:ed|ing)? (?:it |them )?off|sleeps?|stop(?:s|ped|ping)?|off (?:at|on|over|during|from|between))\b(?!.*\boutside\b)")
 
 
 _OVERNIGHT = re.compile(r"\b(?P<start>\d{1,2})(?::00|h)?(?: to |-|–| until )(?P<end>\d{1,2})(?::00|h)?(?! ?[ap]m)\b")
@@ -349,7 +349,7 @@ def _of_power(given: Given, total: Sum) -> Iterator[str]:
     regions, pue, grid = [region for region in given.regions if region in total.facts.grids], total.one("PUE"), total.one("grid")
     watts = [f for f in given.figures if f.role == "watts"]
     whole = re.search(r"\bnode|server|machine|host|\brest\b|\bload", " ".join(f.beside for f in watts)) or {_drawn_by(f, given) for f in watts} != {"cards"}
-    emits = bool(re.search(_CARBON, total.asked) or "grid" in given.new)
+    emits = bool(re.search(CARBON, total.asked) or "grid" in given.new)
     remark = "" if whole or not emits else " That is of the accelerators alone, without the machines around them."
     if emits and regions and not grid:
         *first, last = of_energy([Workload(kwh=float(f"{kwh:g}"), region=region) for region in regions[:4]], total.working, own=pue, differ=len(regions) == 2)
@@ -412,7 +412,7 @@ def _cards(given: Given, total: Sum) -> str:
 
 # --- checkpoints and replicas ---------------------------------------------------------------------------------------------
 
-_STATES = re.compile(r"optimi[sz]er|\badam\w*|full state|moments|master|to resume|training state")
+_STATES = re.compile(r"optimi[sz]er|\badam\w*|to resume|training state")
 
 
 def _checkpoints(given: Given, total: Sum) -> Iterator[str]:
@@ -485,16 +485,14 @@ def _replicas(given: Given, total: Sum) -> Iterator[str]:
     yield f"{result}, for {needed} at {one:,g} {unit} a second from each {total.cite('throughput')}.{paid}{prompts}"
 
 
-_EVEN = r"break[ -]?even|(?:buy|buying|it|that)(?: to| has to)? pays?\b|pays? (?:off|for itself)|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|better off|worse|make sense|\bstay\b|amorti|\bequals?\b|lohnt"
+_EVEN = r"break[ -]?even|\bit pays?\b|pays? off|\bpays\b|\bwins?\b|\bworth|from how many hours|utili[sz]ation|cheaper|beats?\b|worse|make sense|\bstay\b"
 _GAINS = r"\bsav(?:e|es|ed|ing)\b(?![ -]plan)|\blos(?:e|ing)\b|\bdeal\b"
-_CARBON = r"co2|carbon|emission|emit|footprint|co₂"
-_MILLION = r"(?:per|for|a|each|/) ?(?:1 ?)?(?:million|mtok|m\b|mio)|\bper-million|price of tokens|cost of tokens|tokens? cost"
+_MILLION = r"(?:per|for|a|/) ?(?:1 ?)?(?:million|mtok|m\b)|tokens? cost"
 
 
-_WATTED = r"(?<!/)(?<!per )\bk?wh\b|energy|electric|power bill"
 _AMOUNT = (
-    r"\bhow (?:much|many)\b|\bwhat(?:['’]s| is| was| are| do| does| did| would| will| should)?\b[^?]*\b(?:costs?|pay|bill|total|price|spend|(?:per|an?) (?:day|week|month|year)|sav(?:e|ed|ing|ings))\b"
-    r"|\b(?:total|expected|monthly|yearly|annual|daily|weekly)\b[^.?]*\?|\bcosts? (?:per|of|for|an?|each|before)\b|\b(?:wie ?viel|kostet|combien|cu[aá]nto)\b"
+    r"\bhow (?:much|many)\b|\bwhat\b[^?]*\b(?:costs?|pay|bill|total|price|spend|(?:per|an?) (?:day|week|month|year)|sav(?:e|ing|ings))\b"
+    r"|\b(?:total|monthly|daily|weekly)\b[^.?]*\?|\bcosts? (?:per|of|for)\b"
 )
 _COSTS = r"cost|bill|\bpay|price|dollars|\$ ?(?:per|/)|cents|cheap"
 _ON_TIMES = r"\d(?::\d\d)? ?(?:am|pm|h)?(?: ?[-–] ?| to | until )\d|week ?days?|mon\w*(?: to |-)fri|week ?ends?|office hours|hours (?:a|per|each|every) (?:day|week)"
@@ -523,9 +521,9 @@ _FORMULAS = (
     _Formula(_words(_EVEN, only=_COMMITS), ("discount or price or money or monthly price or hours",), _break_even, "share of day or busy or term or machines"),
     _Formula(_words(rf"{_COMPARES}|{_GAINS}|{_AMOUNT}|{_COSTS}", only=COMMITMENT), ("discount or price", "busy or hours or share of day", "price or instance_type"), _break_even, "term or machines"),
     _Formula(_words(r"checkpoint|\bckpts?\b"), ("parameters or size or model", "kept or storage price or write rate"), _checkpoints, "interval or between failures or bytes or weights"),
-    _Formula(_words(_WATTED + "|" + _CARBON), ("watts", "hours"), _of_power, "PUE or grid or region or power price or cards or machines"),
+    _Formula(_words(ENERGY + "|" + CARBON), ("watts", "hours"), _of_power, "PUE or grid or region or power price or cards or machines"),
     _Formula(_words(r"how many|number of|wie viele|\b(?:fleet|machines|boxes|replicas|needs?)\b"), ("requests or pace",), _replicas, "output or headroom or times"),
-    _Formula(re.compile(rf"^(?!.*(?:{_CARBON}|kwh))(?:(?=.*(?:{_SAVED})).*(?:{_SCHEDULE})|(?=.*(?:{_ALL_DAY})).*(?:{_ON_TIMES}))", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
+    _Formula(re.compile(rf"^(?!.*(?:{CARBON}|kwh))(?:(?=.*(?:{_SAVED})).*(?:{_SCHEDULE})|(?=.*(?:{_ALL_DAY})).*(?:{_ON_TIMES}))", re.DOTALL), ("hours", "price or instance_type"), _off_hours, "machines or instances"),
     _Formula(_words(_LESS, only=r"\bon[ -]demand\b|\blist(?: price)?\b|\bdiscount\b"), ("price", "instance_type"), _below_list, "hours or machines or instances"),
     _Formula(_words(_COMPARES, only=_COSTS), ("instance_type", "pace"), _spent),
     _Formula(_words(f"{_AMOUNT}|{_COMPARES}"), ("price",), _spent, "hours or machines or cards or items or things or discount or share of day"),

@@ -24,8 +24,8 @@ _UNIT_OF_TIME = r"(?:minute|hour|day|week|month|quarter|year|annum|quartal|trime
 _SPAN = re.compile(rf"\b(?:per|an?|one|each|every|the|pro|im|am|einem|einer|une?|una|par|por|al)[ -](?:calendar |idle |single |whole )?({_UNIT_OF_TIME})\b|/ ?(h|min|day|week|mo|month|year)\b|\b(hourly|daily|weekly|monthly|yearly|ann?ual(?:ly)?|annuel|mensu[ae]l|monatlich|jährlich|täglich)")
 COMMITMENT = r"savings?[ -]plans?|reserv\w+|\bris?\b|\bcommit\w*\b(?! to \w+ing\b)|\bplan\b|\b[13][ -]?(?:years?|yrs?|y) (?:savings|sp\b|ri\b)"
 _RECURS = re.compile(r"\b(?:an?|per|each|every) (?:day|night|week)\b|\bweek ?(?:days?|ends?)\b|\bmon\w*(?: to |-)fri|\bdaily\b|\bnights?\b|/ ?(?:day|week)\b")
-_CARBON = re.compile(r"\bco2|\bcarbon|\bemission|\bemit|co₂")
-_ENERGY = re.compile(r"(?<!/)(?<!per )\bk?wh\b|energy|electric|strom")
+CARBON = r"co2|carbon|emission|\bemit|footprint|co₂"
+ENERGY = r"(?<!/)(?<!per )\bk?wh\b|energy|electric|strom"
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EMBODIED = re.compile(r"^(?!.*\b(?:operational|electricity|included?|plus)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\band\b))", re.DOTALL)
 _NOT_EMBODIED = re.compile(r"\b(?:no|not|without|except|leav\w+ out|minus|ignor\w+)\b[^.;]{0,25}\b(?:embodied|manufactur\w+)\b|\bembodied\b[^.;,]{0,12}\b(?:no|out|छोड़कर)\b")
@@ -74,7 +74,7 @@ def answer_by_hardware(asked: Asked, working: Working) -> Draft:
     for work in works:
         check_numbers(work)
     _put_own_site(works, own, working)
-    emits = Goal.ENERGY in asked.goals and (own.get("grid") or _CARBON.search(question))
+    emits = Goal.ENERGY in asked.goals and (own.get("grid") or re.search(CARBON, question))
     goals = {*asked.goals, *([Goal.CARBON] if emits else [])}
     return working.draft(*_lines(works, goals, question, working))
 
@@ -264,11 +264,9 @@ def _spans(work: Workload, question: str, *, paid: bool = False) -> list[tuple[s
     if work.tokens_per_second:
         share = work.load if paid and work.load else 1.0
         busy = f" for {percent(share)} of the time" if share < 1 else ""
-        priced = re.search(r"\b(?:1[.,]?000|1k|thousand|billion|bn|trillion) tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)
-        of = {"b": (1e9, "a billion"), "t": (1e12, "a trillion")}.get(priced.group().removeprefix("thousand")[:1], (1e3, "a thousand")) if priced else (1e6, "a million")
-        tokens, told = of
-        if work.tokens:
-            tokens, told = work.tokens, f"{work.tokens / 1e9:g} billion" if work.tokens >= 1e9 else f"{work.tokens / 1e6:g} million"
+        amounts = ((r"\b(?:1[.,]?000|1k|thousand)", 1e3), (r"\b(?:billion|bn)", 1e9))
+        tokens = work.tokens or next((number for written, number in amounts if re.search(rf"{written} tok\w*\b(?! ?(?:/|per|an?|each) ?s)", question)), 1e6)
+        told = {1e3: "a thousand", 1e6: "a million", 1e9: "a billion"}.get(tokens) or (f"{tokens / 1e9:g} billion" if tokens >= 1e9 else f"{tokens / 1e6:g} million")
         return [(f"for {told} tokens at {work.tokens_per_second:,g} tokens a second{busy}", tokens / (work.tokens_per_second * share * 3600))]
     if work.hours:
         return [(_length(work.hours), work.hours)]
@@ -401,11 +399,10 @@ class _Unit:
 def _together(work: Workload, question: str, working: Working) -> list[str]:
     """What several lots of machines cost together, each with its own count, hours and price; empty if there is only one
     lot or a price is missing."""
-    whole = 8760.0 if re.search(r"\byear|\bannual|\bannum", question) else HOURS_A_MONTH
     lots = [slots for part in _LOTS.split(question) if (slots := read_question(part, working.tables.known).slots).get("instance_type")]
     said = [slots["hours"] for slots in lots if "hours" in slots and work.hours]
-    always = re.search(r"\b(?:month|year|ann|base\b|always|around the clock|non-?stop|permanent)|24 ?[/x] ?7", question)
-    usual = said[-1] if said and (re.search(r"\b(?:all (?:of|for)|both|everything|each for)\b", question) or (len(said) == 1 and not always)) else whole
+    of_all = said and "hours" in lots[-1] and (len(said) == 1 or re.search(r"\b(?:all|both|everything|each) (?:of|for)\b", question))
+    usual = said[-1] if of_all else 8760.0 if re.search(r"\byear|\bannual", question) else float(HOURS_A_MONTH)
     machines = [_machine(replace(work, instance_type=slots["instance_type"], instances=slots.get("instances"), hours=slots.get("hours") if said else None, budget_per_hour=slots.get("budget_per_hour")), working) for slots in lots]
     if len(machines) < 2 or not all(m.impact.price for m in machines):
         return []
@@ -548,7 +545,7 @@ def _drawn(machine: _Machine, question: str, working: Working) -> list[str]:
     spans = [span for span in _spans(work, question) if span[1] > 1 or work.tokens_per_second] or [("a month of 730 hours", 730.0)]
     energy = _over(machine, "watts", spans, working)
     drawn = f"{machine.name} draws {power} at {percent(load_of(work))} load{assumed}"
-    leads = work.hours or work.tokens_per_second or _ENERGY.search(question)
+    leads = work.hours or work.tokens_per_second or re.search(ENERGY, question)
     line = f"{f'{energy}: {drawn}' if leads else f'{drawn}, {energy}'} {working.cite(*machine.rows, *watts.inputs)}"
     if in_all := machine.impact.figure("kwh_per_hour"):
         text = working.figure(f"{rounded(in_all.value * 1000)} W", f"({in_all.formula}) × 1000", *_given(machine))
@@ -588,7 +585,7 @@ def _emitted(machine: _Machine, question: str, working: Working) -> str:
     carbon, embodied = machine.impact.known("g_co2_per_hour"), machine.impact.figure("embodied_g_per_hour")
     spans = _spans(machine.work, question)
     told = _over(machine, carbon.name, spans, working, " of CO2e")
-    told = f"{_amount(machine, machine.impact.known('kwh_per_hour'), spans[0][1], working)} and {told}" if _ENERGY.search(question) else told
+    told = f"{_amount(machine, machine.impact.known('kwh_per_hour'), spans[0][1], working)} and {told}" if re.search(ENERGY, question) else told
     making = f"; the making of the host adds {_amount(machine, embodied, spans[0][1], working)} {working.cite(*embodied.inputs)}" if embodied else ""
     if embodied and re.search(r"embodied|embedded|manufactur|making|everything", question) and _WITH_EMBODIED.search(question) and not _NOT_EMBODIED.search(question):
         both = replace(carbon, value=carbon.value + embodied.value, formula=f"({carbon.formula}) + ({embodied.formula})")

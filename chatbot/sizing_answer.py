@@ -106,7 +106,7 @@ _SCALES = (1.0, 0.01, 1000.0, 0.001, 3600.0, 1 / 3600)
 
 
 # What the memory formulas cannot take into account.
-_SUPPOSES = re.compile(r"\b(?:if|instead|without|drop|only|except)\b")
+_SUPPOSES = re.compile(r"\b(?:if|instead|drop)\b")
 _OTHER_BITS = re.compile(r"\d\.\d+[ -]?(?:bits?|bpw)\b|\b(?:no|without(?: an?)?) (?:fp32|float32|32-bit) (?:master|cop)")
 
 # Sizes of models of which a token computes with a part that is not read.

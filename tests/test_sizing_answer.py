@@ -60,7 +60,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("a p5.48xlarge at $9.88 per GPU-hour: what is a month of it on demand?", r".*\$40,200 for a month of 730 hours, \$55\.04 an hour for p5\.48xlarge \(on demand"),
         ("g4dn.xlarge: price for an hour, a day and a month please", r"\$0\.526 an hour, \$12\.62 a day, \$384 a month"),
         ("2 g5.12xlarge and 1 g6.48xlarge, hourly sum?", r"\$24\.69 an hour for 2 × g5\.12xlarge and g6\.48xlarge"),
-        ("One g6.xlarge does 400 tokens per second. How much for a billion tokens?", r"\$559 for 1 billion tokens"),
+        ("One g6.xlarge does 400 tokens per second. How much for a billion tokens?", r"\$559 for a billion tokens"),
         ("p5en.48xlarge serving 40,000 tokens/s but busy only 60 % of the time, price of a million tokens?", r"\$0\.733 for a million tokens at 40,000 tokens a second for 60 % of the time"),
         ("Cheaper per A100: p4d or p4de? I don't mind the memory", r"p4d\.24xlarge is cheapest by that\.\n- \$2\.74 an hour for each A100"),
         ("7B on 20B tokens at 40 % MFU: is one p4d.24xlarge or one p5.48xlarge cheaper for the whole run?", r"p5\.48xlarge is cheaper for the run\.\n- About \$5,130 for 234 hours"),
