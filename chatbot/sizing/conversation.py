@@ -229,6 +229,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
         leaning, likely = (same, 1.0) if before.computed and _only_changes(said, before.label) else _unmistaken(said, *_likeliest(after, claimed))
+        if before.asked.workload.budget_per_month and said.slots.keys() & HARDWARE and re.search(r"\bafford", said.text):
+            leaning, likely = "affordable", 1.0
         changed = asked_for(said, leaning, before, known)
         if likely >= claimed and can_be_computed(leaning, changed, leans=True):
             return Heard(leaning, changed, computed=True, said=said, likely=after)
