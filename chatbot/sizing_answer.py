@@ -977,7 +977,7 @@ class _Answer:
             opening += " use"
         if fit.within_budget is False:
             opening = "Nothing that holds it is within the budget; the nearest is"
-        tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and _price(f) < 0.9 * _price(fit)), None)
+        tight = next((f for f in sizing.fits if f.fits and f.verdict == "tight" and f.runs == "yes" and f.instances == 1 and f.hourly < 0.9 * fit.hourly), None)
         just = f"; {self._described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
         just = _ONLY_JUST.replace("which", "it") if fit.verdict == "tight" else just
         return f"{opening} {self._described(fit)}: {self._need(sizing, fit)}{just}."
@@ -1230,7 +1230,7 @@ class _Answer:
             costs = told == sizing.named and told.impact and told.impact.usd_per_month is not None
             picks.append(self._cost(sizing, told).rstrip(".") if costs and goal not in _OF_DEPLOYMENT else f"Use {self._described(told)}{_ONLY_JUST if told.verdict == 'tight' and named is None else ''}")
         for fit in sizing.alternatives[:1]:
-            if told and fit.name != told.name and fit.runs == "yes" and not wants and _price(fit) < _price(told):
+            if told and fit.name != told.name and fit.runs == "yes" and not wants and fit.hourly < told.hourly:
                 picks.append(f"on AWS's own chips: {self._described(fit)}")
         return capital("; ".join(picks)) + "." if picks else ""
 
@@ -1256,7 +1256,7 @@ class _Answer:
                 self._assume(smaller)
                 holds = "it fits" if len(self._sizings) == 1 else f"{self._machine_name(fit)} holds it"
                 return self._cited(f"{what} {holds}, with {self._sum(smaller.memory.terms)}", *smaller.model.rows)
-            if (not named or named.fits) and before and after and _price(after) < 0.8 * _price(before):
+            if (not named or named.fits) and before and after and after.hourly < 0.8 * before.hourly:
                 self._assume(smaller)
                 return f"{what} {self._described(after)} is enough."
         return ""
@@ -1384,7 +1384,3 @@ def _count(parameters: float) -> str:
 
 def _model_name(name: str) -> str:
     return re.sub(r"^Meta-(?=Llama)|-(?:hf|Instruct)$|-v0\.1$", "", name.rpartition("/")[2])
-
-
-def _price(fit: Fit) -> float:
-    return fit.impact.usd_per_hour if fit.impact and fit.impact.usd_per_hour is not None else float("inf")

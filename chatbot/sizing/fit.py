@@ -85,6 +85,11 @@ class Fit:
         return "fits" if self.fits else "does not fit"
 
     @property
+    def hourly(self) -> float:
+        """The price of an hour in US dollars, infinite if none is known."""
+        return self.impact.usd_per_hour if self.impact and self.impact.usd_per_hour is not None else math.inf
+
+    @property
     def headroom(self) -> float:
         """The fraction of the usable memory that is left free."""
         return 1 - self.needed_bytes / self.usable_bytes if self.usable_bytes else -math.inf

@@ -1,6 +1,5 @@
 """Size a workload: the memory it needs, the hardware that holds it, what to launch, and what that costs and emits."""
 
-import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -92,7 +91,7 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
     fits = sorted((_fit(i, h, memory, model, workload, facts, workload.instances) for i, h in machines), key=_order)
     sheets = _sheets(workload, facts)
     named = _named(sheets, memory, model, workload, facts)
-    of_that_name = [fit for fit in fits if _is_named(fit, sheets, workload)]
+    of_that_name = [fit for fit in fits if fit.name == workload.instance_type or fit.accelerator in sheets]
     # If the named hardware does not hold the workload, recommend from all hardware.
     chosen = _choosable(of_that_name if named and named.fits else fits, workload, of_that_name) or _choosable(fits, workload, of_that_name)
     return Sizing(
@@ -271,13 +270,8 @@ def _named(
     return _fit(None, machine, memory, model, workload, facts, workload.instances or 1)
 
 
-def _is_named(fit: Fit, sheets: list[Accelerator], workload: Workload) -> bool:
-    return fit.name == workload.instance_type or fit.accelerator in sheets
-
-
 def _order(fit: Fit) -> tuple[object, ...]:
-    cost = fit.impact.usd_per_hour if fit.impact else None
-    return not fit.fits, fit.runs != "yes", fit.instances, cost is None, cost or 0.0, fit.name
+    return not fit.fits, fit.runs != "yes", fit.instances, fit.hourly, fit.name
 
 
 def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) -> list[Fit]:
@@ -287,39 +281,20 @@ def _choosable(fits: Iterable[Fit], workload: Workload, named: Sequence[Fit]) ->
     """
     wished = workload.vendors or workload.families
     holds = [f for f in fits if f.fits and (f.runs == "yes" or (f.runs == "unknown" and (wished or f in named)))]
-
-    def has_the_count(fit: Fit) -> bool:
-        return workload.accelerators is None or fit.devices == workload.accelerators
-
-    def is_affordable(fit: Fit) -> bool:
-        return not _budget(workload) or bool(fit.within_budget)
-
-    for wish in (_is_one, has_the_count, is_affordable):
-        holds = [f for f in holds if wish(f)] or holds
-    roomy = [f for f in holds if _has_room(f)]
-    return roomy if roomy and _hourly(roomy) <= _DEAR * _hourly(holds) else holds
+    holds = [f for f in holds if f.instances == 1] or holds
+    holds = [f for f in holds if workload.accelerators in (None, f.devices)] or holds
+    holds = [f for f in holds if f.within_budget] or holds
+    roomy = [f for f in holds if f.verdict == "fits"]
+    return roomy if roomy and min(f.hourly for f in roomy) <= _DEAR * min(f.hourly for f in holds) else holds
 
 
 # Fits with headroom are preferred only if the cheapest of them costs at most this many times the cheapest of all.
 _DEAR = 2.0
 
 
-def _hourly(fits: Iterable[Fit]) -> float:
-    """The lowest price per hour, infinite if none is known."""
-    return min((f.impact.usd_per_hour for f in fits if f.impact and f.impact.usd_per_hour is not None), default=math.inf)
-
-
-def _is_one(fit: Fit) -> bool:
-    return fit.instances == 1
-
-
-def _has_room(fit: Fit) -> bool:
-    return fit.verdict == "fits"
-
-
 def _smallness(fit: Fit) -> tuple[float, ...]:
-    count, cost = fit.instances * fit.devices, fit.impact.usd_per_hour if fit.impact else None
-    return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, cost or math.inf
+    count = fit.instances * fit.devices
+    return count, count * fit.usable_bytes, fit.instance.memory_gib if fit.instance else 0.0, fit.hourly
 
 
 def _least(fits: list[Fit], *names: str) -> Fit | None:
