@@ -254,11 +254,12 @@ def _claimed(said: Said) -> float:
     if not said.slots.keys() & {"model", "parameters"}:
         return _CLAIMED
     hardware, what = said.slots.keys() & HARDWARE, _WHAT_TO_TAKE.search(said.text)
-    if "tokens" in said.slots and (what or (hardware and {Goal.COST, Goal.CHEAPEST} & set(said.goals))):
+    trains = said.slots.get("task") in TRAINING
+    if "tokens" in said.slots and ((trains and what) or (hardware and {Goal.COST, Goal.CHEAPEST} & set(said.goals))):
         return _RECKONED
-    if said.slots.get("task") in TRAINING:
+    if trains:
         return _CLAIMED
-    if what and said.slots.keys() & {"weights", "sequences"} and not hardware:
+    if what and said.slots.keys() >= {"weights", "sequences"} and not hardware:
         return _RECKONED
     several = bool(said.several.get("instance_type")) or len(said.slots.get("families", ())) > 1
     options = several and not _ON_CPU.search(said.text) and bool(what or _EITHER.search(said.text))
@@ -268,7 +269,7 @@ def _claimed(said: Said) -> float:
 _OPTIONS, _PLACED, _RECKONED = 0.1, 0.4, 0.05
 _ON_CPU = re.compile(r"\b(?:graviton\d?|cpus?)\b")
 _WHAT_TO_TAKE = re.compile(
-    r"\b(?:what|which|where)\b[^.?]*\b(?:would|should|do|ought|shall) (?:you|we|i|it|this) (?:to |really |actually |rather |be )*(?:run|take|us(?:e|ing)|pick|choose|serve|host|get|rent|buy|go|move|switch|deploy|on|running)\b"
+    r"\b(?:what|which|where)\b[^.?]*\b(?:would|should|do|ought|shall) (?:you|we|i|it|this) (?:to |really |actually |rather |be )*(?:run|take|us(?:e|ing)|pick|choose|serve|host|get|rent|go|move|switch|deploy|on|running)\b"
     r"|\b(?:what|which) (?:gpu |kind of |type of )?(?:instances?(?: types?)?|machines?|gpus?|cards?|box|server)(?=\W*$)"
 )
 _STAND_INS = re.compile(r"\b(?:region|instance|future|model|share|amount|format|budget|tokens|context|users|training method|gpus?|accelerators?|family|duration)\b")
