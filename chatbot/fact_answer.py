@@ -179,14 +179,12 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     if most is not None and not columns:
         columns = ("Grid carbon intensity",) if key == "Region" and _CLEAN.search(heard.said.text) else next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
     if not names and not columns:
-        return None if len(heard.said.text.split()) > 6 else _as_before(key, rows, history)
+        return None
     if most is None:
         names = names or next((found for turn in history if (found := take_things(Reading(turn), key, rows))), ()) or _named_before(key, heard, facts)
         columns = columns or next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
     if not columns or not (names or most is not None):
         return None
-    if "Experts per token" in columns and "Experts" not in columns and _ALL.search(heard.said.text):
-        columns = (*columns, "Experts")
     greater, lesser = bool(GREATER.search(heard.said.text)), bool(LESSER.search(heard.said.text))
     told = _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
     whole = most is None and not (_MORE_THAN_CELLS.search(heard.said.text) or set(strange(reading.text)) - _FRAME)
@@ -218,17 +216,6 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
 
 
 _CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
-_ALL = re.compile(r"\b(?:total|altogether|in all|all told|overall|out of|wszystkich|insgesamt|en tout|combien|en total|in totale|of how many|su quanti|de cu[aá]ntos|sur combien|are there|has it|does it have)\b|一共|总共|全部|合計")
-
-
-def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
-    """Repeat what the previous turn asked for, as for "Numbers, both"."""
-    for turn in history[:1]:
-        reading = Reading(turn)
-        names, columns = take_things(reading, key, rows), take_columns_of(reading, key, rows)
-        if names and columns:
-            return _written(Asked(key, names, columns, None, None), rows, "", "")
-    return None
 
 
 def _without_names(text: str, key: str, rows: Sequence[Row]) -> Reading:
@@ -330,33 +317,29 @@ def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
 _LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|within|unter|moins de|menos de|meno di|beneath)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
 # Limits that the number itself keeps.
 _REACHED = ("at most", "no more than", "within", "at least")
-
-
 # A comparison with another row or turn: the row alone gives neither yes nor no.
 _AS_ANOTHER = re.compile(r"\b(?:same|equal|identical|different)\b", re.IGNORECASE)
 
 
 def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
-    """The verdict on what a question claims about cells ("Yes", "No" or "Neither"); empty if it only asks."""
+    """The verdict on what a question claims about cells ("Yes" or "No"); empty if it only asks."""
     if not _WHETHER.search(question) or _AS_ANOTHER.search(question):
         return ""
-    limit, claims = _LIMIT.search(question), _claims(rest)
+    limit, claims, asks = _LIMIT.search(question), _claims(rest), bool(_WHICH.search(question))
     if limit and len(claims) == 1 and len(cells) == 1 and (read := _read(cells[0])):
-        if _WHICH.search(question):
-            return ""
         value, claimed = read[-1] if len(claims[0]) > 1 else read[0], max(claims[0])
         # In one unit, if both have one: 1T parameters are more than 900 billion.
         in_units = {q.dimension: q.low for q in quantities(cells[0])} | {"parameters": read[-1]}
         same = (q for q in quantities(question[limit.start() :]) if q.dimension != "count" and q.dimension in in_units)
         value, claimed = next(((in_units[q.dimension], q.low or q.high) for q in same), (value, claimed))
         holds = limit.group() in _REACHED if value == claimed else (value < claimed) == bool(limit["under"])
-        return "Yes" if holds else "No"
+        return "" if asks else "Yes" if holds else "No"
     if claims:
         right = all(_is_claimed(cell, claims) for cell in cells)
-        if " or " in question or (right and _WHICH.search(question)):
-            return "" if any(_is_claimed(cell, claims) for cell in cells) else "Neither"
+        if " or " in question or (right and asks):
+            return ""
         return "Yes" if right else "No"
-    return "" if _WHICH.search(question) else "No" if all(cell == "no" for cell in cells) else "Yes"
+    return "" if asks else "No" if all(cell == "no" for cell in cells) else "Yes"
 
 
 # --- instance types -------------------------------------------------------------------------------------------------------
@@ -378,8 +361,6 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
     accelerated = all(known.rows[name][0].number("accelerators") for name in names)
     named = re.search(rf"(?<![\w.-])(?:{cards})['’]?s?(?![\w.-])", reading.text)
     columns = _columns(reading, heard.said.text, accelerated=accelerated) or (("accelerators",) if named else ())
-    if columns == ("accelerators",) and re.search(r"\d ?gi?(?:b|gs)\b", heard.said.text):
-        columns = ("accelerators", "each")
     if not columns and "instance_type" in heard.said.slots and not heard.computed:
         columns = next((found for turn in history if (found := _columns(Reading(turn), turn, accelerated=accelerated))), ())
     if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
@@ -427,8 +408,6 @@ def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]])
         yield from (name for name, rows in known.items() if rows[0].family in families)
     elif work.instance_type:
         yield work.instance_type
-    elif len(work.families) == 1:
-        yield max((name for name, rows in known.items() if rows[0].family in work.families), key=lambda name: known[name][0].number("vcpus") or 0.0)
 
 
 def _other_accelerators(text: str, rows: Sequence[Row], known: frozenset[str]) -> bool:
