@@ -5,11 +5,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf
 
+from chatbot.quantities import WORD_NUMBERS
 from chatbot.table.columns import DEVICE, WORDS, Column
 
-_SPELT = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_WORD_NUMBERS = dict(zip(_SPELT, range(1, 13), strict=True)) | {"single": 1, "sixteen": 16}
-NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{'|'.join(_WORD_NUMBERS)})\b)"
+_SPELT = [word for word, n in WORD_NUMBERS.items() if 1 <= n <= 12]
+NUMBER = rf"(?:\d+(?:,\d{{3}})*(?:\.\d+)?|(?:{'|'.join(_SPELT)}|single|sixteen)\b)"
 _LEAST = r"at ?least|no(?:t)? (?:less|fewer) than|(?:with )?a minimum of|minimum(?: of)?|>=|≥"
 _MOST = r"at most|up to|no(?:t)? more than|(?:with )?a maximum of|maximum(?: of)?|<=|≤"
 _MORE = r"more than|over|greater than|larger than|bigger than|above|exceeding|>"
@@ -113,31 +113,15 @@ def in_dollars(text: str) -> str:
     return re.sub(r"\$\s?(\d[\d,]*(?:\.\d+)?)(?:\s?/\s?h(?:r|our)?\b)?", r"\1 dollars", text)
 
 
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_SPELT_OUT = {**dict(zip(_SPELT, range(1, 13), strict=True)), "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
-    **{word: 10 * place for place, word in enumerate(_TENS, start=2)}}  # fmt: skip
-_SPELT_WORD = "|".join(sorted(_SPELT_OUT, key=len, reverse=True))
-_FIGURE = re.compile(rf"\b(?:an? (?=hundred|thousand))?(?:(?:hundred|thousand)(?: and(?= (?:{_SPELT_WORD})\b))?|{_SPELT_WORD})\b(?:[ -](?:(?:hundred|thousand)(?: and(?= (?:{_SPELT_WORD})\b))?|{_SPELT_WORD})\b)*")
+_ABOVE_TWELVE = {word: int(n) for word, n in WORD_NUMBERS.items() if n > 12 and n != 100}
+_SPELT_OUT = re.compile(rf"\b(?:{'|'.join(sorted(_ABOVE_TWELVE, key=len, reverse=True)).replace('-', '[ -]')})\b")
+_HUNDRED = re.compile(rf"\b(?:(?P<times>an?|{'|'.join(_SPELT)}) )?hundred\b(?: (?:and )?(?P<rest>\d{{1,2}}|{'|'.join(_SPELT)})\b)?")
 
 
 def in_figures(text: str) -> str:
     """Write numbers in digits: "a hundred and twenty-eight" becomes "128". Single words up to "twelve" stay."""
-    return _FIGURE.sub(lambda match: _in_figures(match.group()), text)
-
-
-def _in_figures(spelt: str) -> str:
-    words = re.findall(r"[a-z]+", spelt)
-    if len(words) == 1 and words[0] in _SPELT:
-        return spelt
-    whole = part = 0
-    for word in words:
-        if word == "hundred":
-            part = max(part, 1) * 100
-        elif word == "thousand":
-            whole, part = whole + max(part, 1) * 1000, 0
-        else:
-            part += _SPELT_OUT.get(word, 0)
-    return str(whole + part)
+    text = _SPELT_OUT.sub(lambda match: str(_ABOVE_TWELVE[match.group().replace(" ", "-")]), text)
+    return _HUNDRED.sub(lambda match: f"{100 * value_of((match['times'] or 'a').replace('an', 'a')) + value_of(match['rest'] or '0'):.0f}", text)
 
 
 def of_each_device(text: str) -> str:
@@ -205,4 +189,4 @@ def _of_unit(unit: str) -> Column:
 
 
 def value_of(written: str) -> float:
-    return float(_WORD_NUMBERS[written]) if written in _WORD_NUMBERS else float(written.replace(",", ""))
+    return 1.0 if written in ("a", "single") else float(WORD_NUMBERS[written] if written in WORD_NUMBERS else written.replace(",", ""))

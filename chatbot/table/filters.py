@@ -177,7 +177,7 @@ _PLAINLY = tuple((re.compile(pattern), plain) for pattern, plain in (
     (r"(?:, ?)?\b(?:\w+ ){0,3}(?:says?|said|claims?|thinks?|swears?|insists?|(?:tells|telling|told) (?:me|us))\b[^.?!;]*", ""),  # what others claim is not a condition
     (r"\b[a-z]+\d+\w* (?:and|or) (?:up|newer|later)\b", "newer"),
     (rf"\b(?:aws|amazon)(?:['’]s)?[- ](?:own|designed|built|made|developed)(?: (?:ml|ai|deep learning))? (?={DEVICE}s?\b)", "aws "),
-    (r"\b(?:including|incl\.?|even if)\b[^,.;?]*", ""), (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
+    (r"\bw/o\b", "without "), (r"\bw/", "with "), (r"\bnon[- ](?=\w)", "not "), (r"\bnothing (?:less|more)\b", ""),
     (r"\b(?:is|are|do|does|has|have)(?: not|n['’]?t)(?= (?:an?|the|from|of|in|on|any|have|support|nvidia|amd)\b)", "not"),
     (r"\b(?:an? |one )?(?:whole|full|entire|complete) (?=(?:gpu|card)s?\b)", "at least 1 "),
     (rf"\b(gpu|card) (?:{ROWS}|box)(?: with)?((?: (?:over|above|at least|more than|under|below|less than))? {NUMBER} ?(?:gb|gib|gigs?))\b(?! (?:of |in )?(?:v?ram|(?:host |system |main )?memory|gpu|accelerator|total|disk|storage|nvme|ssd))", r"\1 instance with\2 of memory per gpu"),
@@ -249,7 +249,7 @@ _MEASURED = re.compile(rf"\b{NUMBER}[ -]?(?:dollars?|bucks?|euros?|[gt]i?b|gigs?
 # Traits that also tell machines without accelerators apart.
 _OF_PROCESSORS = frozenset({"Architecture", "Processor", "Category", "Burstable", "Bare metal"})
 # An amount that no condition took, a negation, or something that no row of an instance type has.
-_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+)\b")
+_AMOUNT_LEFT = re.compile(rf"\b(?!one\b){NUMBER}\b(?! ?(?:\w+ )?(?:ones?|rows?|results?|options?|of them)\b)|\b(?:without|except|excluding|half|quarter|dozen|thousand|twice|double|fraction\w*|older|newer|oldest|newest|bandwidth|t?flops|watts?|tdp|nvlink|(?:data[ -]?)types? can|formats?|precisions?|(?:fp|bf|int|tf)\d+)\b")
 
 
 def read_change(question: str, types: Collection[str], families: Collection[str], accelerators: Collection[str]) -> tuple[Request, bool] | None:

@@ -164,8 +164,6 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
         right = next(((name, match) for name, pattern, _ in _MEASURES if (match := pattern.match(after))), None)
         cheapest = _CHEAPEST.search(before)
         left = ("price", cheapest) if cheapest else next(((name, match) for name, _, pattern in _MEASURES if (match := pattern.search(before))), None)
-        if not left and (nothing := re.search("$", before)) and (not before or before[-1] in ",;:") and re.search(r"\b(?:cheap(?:est|er)|lowest price|best (?:price|value|deal))\b", after):
-            left = ("price", nothing)
         if not right or not left:
             continue
         end = (_HOURS.match(after, right[1].end()) or right[1]).end()
@@ -179,8 +177,6 @@ def take_ratio(reading: Reading, *, named: bool) -> Ratio | None:
         if not named and not _RANKS.search(text):
             continue
         reading.text = f"{before[: left[1].start()]} | {after[end:]}"
-        for extra in ([rf"\b(?:in|at|for|with) {_FORMATS}\b"] if {over, of} & {*vocabulary()["formats"], "INT8"} else []):
-            reading.take(extra)
         most = bool(_HIGH.search(text)) if over == "price" else not _LOW.search(text)
         listed = bool(_LISTS.search(text)) or (named and not _FIRST.search(text))
         reading.take(_ORDERING)
