@@ -10,7 +10,6 @@ _ASKED_STRICTLY = (
     # No unit has the dimension "weight" (kilograms and tons are read as emissions), so the power of a card is never
     # told as what it weighs.
     (r"\bhow (?:much|many (?:kilos?|kilograms?|kg|pounds?|grams?))\b.{0,40}\bweighs?\b|\bhow heavy\b|\bweight of (?:a|an|the|one)\b(?! (?:model|network|layer))", ("weight",)),
-    (r"\b(?:in percent|in %|percentage|what percent)\b", ("percent",)),
     (r"\b(?:what|which|as a) (?:factor|multiple)\b", ("times",)),
     (r"\b(?:memory|hbm) bandwidth\b", ("bytes/s", "bits/s")),
     (r"\bhow much (?:\w+ ){0,3}?(?:memory|hbm|vram|ram|storage|disk)\b|\b(?:memory|vram|ram|hbm|storage|disk) (?:size|capacity)\b|\bwhat\b.{0,40}\b(?:accelerator|gpu|host|device|hbm|local) (?:memory|storage|disk|ram)\b", ("bytes",)),
@@ -18,13 +17,10 @@ _ASKED_STRICTLY = (
     (r"\b(?:tdp|thermal design power|wattage|board power|power (?:draw|envelope|rating|feed))\b|\bhow many (?:kilo)?watts?\b(?!-)|\bwhat (?:does|do|did|will|would|can) .{2,40}\bdraw\b", ("watts",)),
     (r"\b(?:hourly (?:price|cost|(?:rental )?rate(?! .{0,60}\b(?:hit|reach|meet|achieve|sustain|keep)))|rental (?:rate|price|cost)|(?:price|cost|costs|(?<!\w )rate|(?:rental|spot|list|usage|on-demand) rate|charged?|pay|dollars|monthly)\b.{0,40}\b(?:per|an|each|a|every) (?:hour|month|gpu|card|chip|instance|unit|(?:thousand |million )?tokens?|year|[gt]i?b|vcpu|request)\b|how much (?:does|do|is|are|would|will) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} cost\b|what (?:does|do|did|would) (?!.{0,60}\b(?:sav|reduc|cut|lower|less|cheap)).{2,60} (?:cost|pay)\b|(?:list|unit|spot|on-demand|current|exact) price|price (?:of|for|tag)|how (?:expensive|pricey)|in (?:us )?(?:usd|dollars|euros?)|dollars per (?:hour|month|year))\b", ("money", "euros")),
     (r"\b(?:what|which) year\b|\bwhen (?:was|were|did|will)\b|\bwhen is .{2,40}\b(?:released|available|launched|due|coming|out)\b|\b(?:release|launch|announcement|availability) date\b", ("date",)),
-    (r"\bin (?:kilo)?watts?\b|\bin kw\b", ("watts",)),
     (r"\bhow much (?:power|energy|electricity) (?:does|do|is|will)\b", ("watts", "watt-hours", "percent")),
     (r"\bclock (?:speed|rate|frequency)\b|\bhow many [mg]hz\b", ("frequency",)),
-    (r"\b(?:flops per watt|flops/w\w*)\b", ("flops/watt",)),
-    (r"\bhow many \w*flops\b(?!.{0,6}per watt|/w)", ("flops",)),
     (r"\bhow (?:long|many (?:hours|days|weeks|months|minutes|seconds|years)|often)\b|\bhow much time\b|\bwall[ -]?clock\b", ("time",)),
-    (r"\b(?:what|which) (?:percent\w*|share|fraction)|\bhow many percent\b", ("percent",)),
+    (r"\b(?:what|which) (?:percent\w*|share|fraction)|\bhow many percent\b|\b(?:in percent|in %|percentage)", ("percent",)),
     (r"\b(?:how (?:much|many).{0,30}|tons? of|tonnes? of) (?:co2|carbon dioxide)\b|\bhow many (?:metric )?(?:tons?|tonnes?)\b", ("mass",)),
 )  # fmt: skip
 _ASKED_LOOSELY = (

@@ -167,7 +167,7 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
     if request.order:
         found.sort(key=lambda one: sort_key(request)(one[0][0]))
     opening = "- " if len(request.types) > 1 else ""
-    count = _matching(len(request.types), len(found)) if request.listed and len(found) < len(request.types) else ""
+    count = _matching(len(request.types), len(found)) if request.listed and 0 < len(found) < len(request.types) else ""
     writing.heading(count, [rows[0] for rows, _ in found], columns_of(request))
     for (newest, *older), columns in found:
         writing.row(newest, columns, lead="" if opening else _verdict(request, query, newest), opening=opening, dated=True)
