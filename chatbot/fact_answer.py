@@ -179,7 +179,7 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
     if most is not None and not columns:
         columns = ("Grid carbon intensity",) if key == "Region" and _CLEAN.search(heard.said.text) else next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
     if not names and not columns:
-        return None
+        return None if len(heard.said.text.split()) > 6 else _as_before(key, rows, history)
     if most is None:
         names = names or next((found for turn in history if (found := take_things(Reading(turn), key, rows))), ()) or _named_before(key, heard, facts)
         columns = columns or next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
@@ -216,6 +216,16 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
 
 
 _CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
+
+
+def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
+    """Repeat what the previous turn asked for, as for "Numbers, both"."""
+    for turn in history[:1]:
+        reading = Reading(turn)
+        names, columns = take_things(reading, key, rows), take_columns_of(reading, key, rows)
+        if names and columns:
+            return _written(Asked(key, names, columns, None, None), rows, "", "")
+    return None
 
 
 def _without_names(text: str, key: str, rows: Sequence[Row]) -> Reading:

@@ -72,8 +72,6 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         (["one p4d.24xlarge was busy for 11 days. 400 W per A100 at 85% average load, 1.2 kW for the rest of the host, PUE of 1.15: how many kWh, and how much CO2e at 380 g/kWh?"], r"452 kg of CO2e: 1,030 kWh, 1,190 kWh with your PUE"),
         # 20 × (72 W × 0.6 + 50 W) × 8,760 h = 16,329 kWh
         (["20 g6.xlarge around the clock: 72 W per L4 at 60% load plus 50 W for the rest of each server, how many kWh is that a year?"], r"16,300 kWh"),
-        # 140 GB at 12.5, 3.5 and 6 GB/s
-        (["We pull a 140 GB model over a 100 Gbps link but see 3.5 GB/s. How long is the download, and from local NVMe at 6 GB/s?"], r"11\.2 seconds at 100: 140 / \(100 / 8 × 3600\) × 3600; 40 seconds at 3\.5: 140 / \(3\.5 × 3600\) × 3600; 23\.3 seconds at 6: "),
         # 16 × 10.2 kW × 504 h × 1.15 × 0.35 kg
         (["16 GPU servers at 10.2 kW average draw, 21 days non stop, PUE 1.15, grid factor 0.35 kg CO2e per kWh. How many tonnes?"], r"33\.1 t of CO2e: 82,300 kWh"),
         (["A T4 box that just idles the whole year at 28 W, how many kWh is that and what does it cost me at 0,31 €/kWh"], r"€76\.04 for 245 kWh, at your €0\.31 a kWh"),
