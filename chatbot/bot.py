@@ -16,6 +16,7 @@ from chatbot.citations import Verified, verify
 from chatbot.draft import Draft
 from chatbot.fact_answer import asks_rows, row_answer, whole_row
 from chatbot.figures_answer import answer_by_figures
+from chatbot.followup import stands_alone
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
 from chatbot.hardware_answer import asks_unit
 from chatbot.hardware_comparison import compare_hardware, precedes_rows
@@ -26,7 +27,6 @@ from chatbot.llm.transcript import is_fit
 from chatbot.marks import without_marks
 from chatbot.meaning import load_encoders
 from chatbot.offline import read, surest
-from chatbot.options import parse_options
 from chatbot.premise import false_premise
 from chatbot.proved_answers import (
     SELDOM_SURER,
@@ -214,7 +214,7 @@ class Chatbot:
         if draft := answer_by_figures(query, index) or answer_by_sizing(query, index):
             yield from _known(query, draft)
             return
-        query = _understood(question, history, index, reader, patience, tally)
+        query = _completed(query, index, reader, patience, tally)
         yield Event("stage", "reading")
         try:
             for step in reader.read(query, history, index, lambda times: _for_model(query, index, times), patience, tally):
@@ -261,16 +261,12 @@ def _language_reader(model: str | BaseChatModel, settings: ModelSettings | None,
     return LanguageReader(model, settings or settings_from(os.environ, ModelSettings), clock)
 
 
-def _understood(question: str, history: Sequence[Turn], index: Index, reader: LanguageReader, patience: Patience, tally: Tally) -> Query:
-    """The understood question. In a conversation the model completes it; if that fails, rules do."""
-    if not history or parse_options(question):
-        return understand(question, history, index)
-    standalone = reader.condense(question, history, patience, tally)
-    return (
-        replace(understand(standalone, (), index), question=question)
-        if standalone
-        else understand(question, history, index)
-    )
+def _completed(query: Query, index: Index, reader: LanguageReader, patience: Patience, tally: Tally) -> Query:
+    """A question of a conversation as the model completes it; as rules did if that fails or it stands alone."""
+    if not query.history or query.options or stands_alone(query.question):
+        return query
+    standalone = reader.condense(query.question, query.history, patience, tally)
+    return replace(understand(standalone, (), index), question=query.question) if standalone else query
 
 
 _UNREAD: tuple[Kind, Draft, Verified, tuple[Passage, ...]] = ("refusal", Draft("", ()), Verified("", (), ()), ())

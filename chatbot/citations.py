@@ -21,16 +21,15 @@ from chatbot.support import is_exact, missing, overlap
 from chatbot.words import stems, words
 
 # Thresholds: the share of a quoted claim's words that must stand in what it cites, and the judge's probability for a
-# claim in the writer's own words. Of claims as models write them, 0.52 of the true and 0.12 of the false are kept (0.41
-# and 0.07 with a threshold of 0.6).
-_QUOTED, BORNE_OUT = 0.5, 0.45
+# claim in the writer's own words.
+_QUOTED, BORNE_OUT = 0.5, 0.47
 # Between these probabilities the judge is unsure, and a second judge may be asked.
 _UNSURE = (0.2, 0.8)
 # How many nearest units of each piece of evidence are considered, and how many of all of them are judged individually.
 _NEAREST, _JUDGED = 4, 3
 # With at most this many cited passages, every unit is searched for a claim's numbers and names.
 _SOUGHT = 4
-# A claim of at most this many words is read together with the question.
+# A clause of at most this many words says nothing by itself.
 _SHORT = 4
 
 
@@ -189,14 +188,15 @@ def check(
     *,
     own_words: bool = False,
     question: str = "",
+    subject: str = "",
     second: SecondOpinion | None = None,
 ) -> Checked | None:
     """Check one sentence as `verify` does; None if it is dropped. Places that it cites for the first time are added to
-    `places`."""
+    `places`. `subject` is what the sentence is about if it does not say so itself."""
     if only_refuses(sentence):
         return Checked(sentence, ())
     clauses = clauses_of(sentence)
-    quotes = [_judged(c, evidence, question, second or SecondOpinion()) if own_words else _quoted(c, evidence) for c in clauses]
+    quotes = [_judged(c, evidence, question, subject, second or SecondOpinion()) if own_words else _quoted(c, evidence) for c in clauses]
     if not all(quotes):
         return None
     found = [{n: _citation(quote, places) for n, quote in by_mark.items()} for by_mark in quotes]
@@ -346,11 +346,11 @@ def _share(claim: str, cited: Sequence[Unit]) -> float:
     return overlap(claim, cited) if is_exact(claim, cited) else 0.0
 
 
-def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, second: SecondOpinion) -> dict[int, _Quote]:
+def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, subject: str, second: SecondOpinion) -> dict[int, _Quote]:
     """The units that support a clause in the writer's own words, by mark; empty if the judge is not sure enough."""
     claim = _bare(without_marks(clause.text))
     cited = [(n, evidence[n - 1]) for n in clause.numbers if 1 <= n <= len(evidence)]
-    judged = _judgement(claim, cited, question, second)
+    judged = _judgement(claim, cited, question, subject, second)
     if judged.probability < BORNE_OUT:
         return {}
     bearing = {n: unit for unit, n in reversed(judged.bearing)}
@@ -360,7 +360,7 @@ def _judged(clause: Clause, evidence: Sequence[Evidence], question: str, second:
 def probability(claim: str, evidence: Sequence[Evidence], *, question: str = "") -> float:
     """The probability that pieces of evidence, all of them cited, support a claim, as `verify` computes it; 0 if a
     number or a name stands nowhere."""
-    return _judgement(claim, list(enumerate(evidence, start=1)), question, SecondOpinion()).probability
+    return _judgement(claim, list(enumerate(evidence, start=1)), question, "", SecondOpinion()).probability
 
 
 class _Judgement(NamedTuple):
@@ -372,7 +372,7 @@ class _Judgement(NamedTuple):
 
 
 def _judgement(
-    claim: str, cited: Sequence[tuple[int, Evidence]], question: str, second: SecondOpinion
+    claim: str, cited: Sequence[tuple[int, Evidence]], question: str, subject: str, second: SecondOpinion
 ) -> _Judgement:
     if rows := [(unit, n) for n, piece in cited for unit in _candidates(piece) if row_says(unlabelled(claim), unit)]:
         return _Judgement(1.0, rows[:1])
@@ -381,14 +381,14 @@ def _judgement(
         return _Judgement(1.0, verbatim)
     if not exact:
         return _Judgement(0.0, [])
-    asked, pieces = _asked(claim, question), [[u for u, _ in some] for some in exact]
-    verdicts = judge([asked] * len(exact), pieces)
+    readings, pieces = _readings(claim, question, subject), [[u for u, _ in some] for some in exact]
+    verdicts, *others = (judge([reading] * len(exact), pieces) for reading in readings)
     best = max(range(len(exact)), key=lambda n: verdicts[n].supports)
     alone = [some[0] for some, verdict in zip(exact, verdicts, strict=True) if len(some) == 1 and verdict.supports >= BORNE_OUT]
     # A claim that shares no word with anything cited ("No idea, sorry") says nothing about it.
     shared = [overlap(claim, piece) for piece in pieces]
-    sure = borne_out(claim, verdicts, shared) if any(shared) else 0.0
-    return _Judgement(second.of(asked, told(asked, pieces[best]), sure), [*exact[best], *alone])
+    sure = sum(borne_out(claim, some, shared) for some in (verdicts, *others)) / len(readings) if any(shared) else 0.0
+    return _Judgement(second.of(readings[0], told(readings[0], pieces[best]), sure), [*exact[best], *alone])
 
 
 # Words around a clause that change its meaning.
@@ -411,7 +411,7 @@ def features(claim: str, evidence: Sequence[Evidence], *, question: str = "") ->
     """The features that `probability` weighs, for learning the weights; None if a number or a name stands nowhere."""
     if not (pieces := [[u for u, _ in some] for some in _exact(claim, list(enumerate(evidence, start=1)), question)]):
         return None
-    verdicts = judge([_asked(claim, question)] * len(pieces), pieces)
+    verdicts = judge(_readings(claim, question, "")[:1] * len(pieces), pieces)
     return evidence_features(claim, verdicts, [overlap(claim, piece) for piece in pieces])
 
 
@@ -460,8 +460,11 @@ def _own_rows(claim: str, ranked: list[tuple[Unit, int]]) -> list[tuple[Unit, in
     return [each for each, key in zip(ranked, keys, strict=True) if not key or said & key]
 
 
-def _asked(claim: str, question: str) -> str:
-    return f"{question} {claim}" if question and _leans(claim) else claim
+def _readings(claim: str, question: str, subject: str) -> list[str]:
+    """The forms in which the judge reads a claim: under its subject, and after the question. Their mean tells true from false
+    better than either. "No." means nothing without the question."""
+    after = [f"{question} {claim}"] if question else []
+    return after if after and re.match(r"(?:yes|no)\b", claim, re.IGNORECASE) else [f"{subject}: {claim}" if subject else claim, *after]
 
 
 def _nearest(claim: str, evidence: Evidence) -> list[Unit]:
@@ -488,11 +491,6 @@ _LABEL_BEFORE = re.compile(r"\s*\*\*(?:\d{1,2}[.)]\s*)?[^\d*\n]{1,40}(?:[.:]\*\*
 def unlabelled(sentence: str) -> str:
     """The claim of a sentence: the sentence without the bold label before it and without emphasis."""
     return re.sub(r"\*\*|__|`", "", _LABEL_BEFORE.sub("", sentence, count=1))
-
-
-def _leans(claim: str) -> bool:
-    """Whether a claim means little without the question: "No.", "Yes, if you own the account", "Trn1"."""
-    return bool(re.match(r"(?:yes|no)\b", claim, re.IGNORECASE)) or len(claim.split()) <= _SHORT
 
 
 def _citation(quote: _Quote, places: dict[Place, int]) -> Citation:

@@ -48,6 +48,12 @@ _SEEKS_NAME = re.compile(
     rf"\b(?:which|what)\b(?:[\s,(]+[\w'-]+){{0,6}}?[\s,(]+(?:{_THING}|competitor|alternative|rival|equivalent|answer to|counterpart|should|recommend|use|pick)\b|\b(?:who|what)\b(?:\s+[\w'-]+){{0,4}}?\s+(?:competes?|rivals?)\b",
     re.IGNORECASE,
 )
+# Words by which a question that names a thing may still lean on what was said before: "would a g5 do?", "is an H100 cheaper?"
+_LEANS = re.compile(
+    r"\b(?:it|that|this|those|these|there|then|instead|too|also|else|still|enough|better|best|worse|cheaper|faster|slower|bigger|larger|smaller|newer|older|other|another|more|less|most|same|not|needs?|fits?|works?|suffices?"
+    r"|handles?|holds?|runs?|serves?|trains?|would|could|can|will|should|i|we|my|our|us|me)\b|\bdo\W*$",
+    re.IGNORECASE,
+)
 # A question that states its own topic: "what is PUE?", "how do savings plans work?", "the footprint of my job".
 _OWN_TOPIC = re.compile(
     r"^(?:what|who)(?:'s| is| are| was| were| does| do)\s+(?!(?:the|its|their|that|this|it|they|there)\b)"
@@ -79,6 +85,13 @@ def condense(question: str, history: Sequence[Turn], sizes: Sizes) -> str:
         return question
     complete = _complete(_plain(question), said, sizes)
     return question if complete == _plain(question) else complete
+
+
+def stands_alone(question: str) -> bool:
+    """Whether a question surely leans on no earlier turn: it asks something about hardware that it names."""
+    asked = _plain(question)
+    named = bool(_ASKS.search(asked)) and any(name.kind != "region" for name in names(asked))
+    return named and _remainder(asked) == asked and not any(p.search(asked) for p in (_PRONOUN, _SIBLING, _PICK, _LEANS))
 
 
 def _plain(text: str) -> str:

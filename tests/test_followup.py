@@ -3,7 +3,7 @@
 import pytest
 
 from chatbot.answer import Turn
-from chatbot.followup import condense
+from chatbot.followup import condense, stands_alone
 from chatbot.query import Query
 
 SIZES = {
@@ -237,3 +237,26 @@ def test_a_very_long_text_is_no_follow_up_and_costs_no_time(text: str) -> None:
 )
 def test_what_is_asked_politely_is_still_asked(question: str, core: str) -> None:
     assert Query(question, question).core == core
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many Trainium chips are in a trn1.32xlarge?", "What does a p5.48xlarge cost in Ohio?", "Does Trn1 support FP8?", "What is the memory bandwidth of an L4?",
+        "how much memory does an H100 have", "Which instances have an A100?", "What is a trn1.2xlarge?", "How much is a g6.xlarge per month with a 3-year plan?",
+    ],
+)  # fmt: skip
+def test_a_question_about_hardware_that_it_names_stands_alone(question: str) -> None:
+    assert stands_alone(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "and for the H100?", "Would a g5.xlarge do?", "Is an H100 cheaper?", "What about a p5.48xlarge?", "How many H100 do I need?", "Does it have an A100?", "What does that cost on a p5?",
+        "Can a g5.xlarge handle 100 users?", "Is a p4d enough?", "the second one?", "How does Trainium compare to the other?", "What is the price?", "L4?", "And what does an L4 cost?",
+        "Does a g5.xlarge fit?", "How many H100 hold the model?", "Is inf2 faster then?", "why not an L40S?", "How much is the bigger one of the p5?",
+    ],
+)  # fmt: skip
+def test_a_question_that_may_lean_on_an_earlier_turn_does_not_stand_alone(question: str) -> None:
+    assert not stands_alone(question)

@@ -60,6 +60,51 @@ def test_sentences_that_do_not_hold_are_dropped_and_counted(bot: Chatbot) -> Non
     assert (answer.text, answer.dropped) == ("A trn1.32xlarge has 16 Trainium chips [1].", 3)
 
 
+@pytest.mark.parametrize(
+    "courtesy",
+    [
+        "Let me know if you need more!", "Sources: [1], [2]", "**Sources:** [1][2][3]", "I hope this helps.", "Feel free to ask about other types.",
+        "If you need the price as well, just ask.", "Would you like me to compare it with an inf2.48xlarge?", "Happy to help!", "Great question!",
+        "Please don’t hesitate to ask.", "If you tell me your model, I can size it.", "References [1], [2].", "Sure, here you go.",
+    ],
+)  # fmt: skip
+def test_courtesies_are_left_out_without_being_counted(bot: Chatbot, courtesy: str) -> None:
+    for text in (f"{SENTENCE}\n\n{courtesy}", f"{courtesy}\n\n{SENTENCE}"):
+        answer, _ = asked(bot, QUESTION, text)
+        assert (answer.text, answer.dropped) == ("A trn1.32xlarge has 16 Trainium chips [1].", 0)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Sure, it is a machine with 64 chips.", "If you need more, it has 64 chips.", "Sources of heat are its 99 fans.",
+        "I hope for 12 chips.", "It lets you know its temperature.", "Thanks to its 12 chips it is fast.",
+    ],
+)  # fmt: skip
+def test_a_claim_in_the_words_of_a_courtesy_is_counted(bot: Chatbot, claim: str) -> None:
+    answer, _ = asked(bot, QUESTION, f"{SENTENCE} {claim}")
+    assert (answer.text, answer.dropped) == ("A trn1.32xlarge has 16 Trainium chips [1].", 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "dropped"),
+    [
+        (
+            "A trn1.32xlarge has:\n- **Memory:** 512 GB of accelerator memory\n- **Chips:** 16 Trainium chips\n- **Chips:** 12 Trainium chips",
+            "A trn1.32xlarge has:\n- **Memory:** 512 GB of accelerator memory [1]\n- **Chips:** 16 Trainium chips [2]",
+            1,
+        ),
+        ("### trn1.32xlarge\n- Memory: 512 GB of accelerator memory", "### trn1.32xlarge\n- Memory: 512 GB of accelerator memory [1]", 0),
+        ("It has 16 Trainium chips.", "It has 16 Trainium chips [1].", 0),
+        ("It has 12 Trainium chips. It has 16 Trainium chips.", "It has 16 Trainium chips [1].", 1),
+        ("A trn1.2xlarge has:\n- **Memory:** 512 GB of accelerator memory\n- 1 Trainium chip", "A trn1.2xlarge has:\n- 1 Trainium chip [1].", 1),
+    ],
+)
+def test_items_and_pronouns_are_read_with_what_they_are_about(bot: Chatbot, written: str, shown: str, dropped: int) -> None:
+    answer, _ = asked(bot, f"What is in a {'trn1.2xlarge' if 'trn1.2x' in written else 'trn1.32xlarge'}?", written)
+    assert (answer.text, answer.dropped) == (shown, dropped)
+
+
 def test_the_cells_of_a_table_hold_whether_things_stand_in_rows_or_in_columns(bot: Chatbot) -> None:
     rows = asked(bot, QUESTION, f"| Type | Trainium chips |\n|---|---|\n| trn1.32xlarge | 16 {{{WORDS}}} |")[0]
     columns = asked(bot, QUESTION, f"| | trn1.32xlarge |\n|---|---|\n| Trainium chips | 16 {{{WORDS}}} |")[0]
@@ -152,6 +197,23 @@ def test_a_follow_up_is_completed_by_the_model(bot: Chatbot) -> None:
     answer, model = asked(bot, "and how much memory?", "How much accelerator memory does a trn1.32xlarge have?", "A trn1.32xlarge has 512 GB of accelerator memory {A trn1.32xlarge has 512 GB}.", history=history)  # fmt: skip
     assert answer.text == "A trn1.32xlarge has 512 GB of accelerator memory [1]."
     assert (answer.question, len(model.calls)) == ("and how much memory?", 2)
+
+
+def test_a_later_question_that_stands_alone_is_not_completed_by_the_model(bot: Chatbot) -> None:
+    answer, model = asked(bot, QUESTION, SENTENCE, history=(Turn("What is an Elastic Fabric Adapter?", "A network."),))
+    assert (answer.text, len(model.calls)) == (f"{WORDS} [1].", 1)
+    assert "What is an Elastic Fabric Adapter?" in model.calls[0][-1].text
+
+
+@pytest.mark.parametrize(("context", "turns", "size"), [(16_384, 6, 10_000), (2_048, 1, 1_300), (131_072, 20, 32_000)])
+def test_the_conversation_gets_a_fifth_of_the_context_window(bot: Chatbot, context: int, turns: int, size: int) -> None:
+    history = [Turn(f"What of chip {n}?", f"{n} " + "vidéo " * 200) for n in range(20)]
+    model = ScriptedChatModel(replies=[""])
+    Chatbot(bot.index, model, ModelSettings(context_tokens=context)).ask(QUESTION, history)
+    told = model.calls[0][-1].text.partition("<conversation>\n")[2].partition("\n</conversation>")[0]
+    assert told.count("Asked: ") == turns
+    assert told.rpartition("Asked: ")[2].startswith("What of chip 19?")
+    assert len(told.encode()) <= size
 
 
 @pytest.mark.parametrize(

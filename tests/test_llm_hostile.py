@@ -100,6 +100,6 @@ def test_a_long_line_of_links_costs_no_time(link: str, glue: str, end: str, stay
     document = Document("a.md", Source("a", "A"), "A", text)
     passage = Passage(1, Chunk("a", document, (), 0, len(text), text), 1.0)
     began = time.perf_counter()
-    told = answering(Query("The L4?", "The L4?"), [passage], (), ())[-1].text
+    told = answering(Query("The L4?", "The L4?"), [passage], (), (), 16_384)[-1].text
     assert time.perf_counter() - began < 1
     assert ("a.example" in told, "72 W" in told) == (stays, True)

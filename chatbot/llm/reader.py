@@ -223,7 +223,7 @@ class LanguageReader:
     def condense(self, question: str, history: Sequence[Turn], patience: Patience, tally: Tally) -> str | None:
         """Rewrite a follow-up as a question that stands by itself; None if the model fails or adds what nobody said."""
         try:
-            message = self._whole(self._opened(patience), prompts.condensing(question, history), patience)
+            message = self._whole(self._opened(patience), prompts.condensing(question, history, self._settings.context_tokens), patience)
         except Cancelled:
             raise
         except Exception as error:
@@ -272,7 +272,7 @@ class LanguageReader:
         while True:
             number += 1
             rows = toolbox.rows_for(query, passages, index, looked_up.found)
-            messages = prompts.answering(query, passages, rows, history, as_document=self._cites and not query.options)
+            messages = prompts.answering(query, passages, rows, history, self._settings.context_tokens, as_document=self._cites and not query.options)
             second = SecondOpinion() if self._settings.judge else None
             evidence = [*whole(passages), *rows]
             attempt = _Attempt(query, index, passages, evidence, messages, looked_up, patience, tally, second, Transcript(self._thinks_aloud))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chatbot.answer import REFUSAL, Citation, Statement
 from chatbot.citations import (
@@ -35,7 +35,9 @@ _HALF_AT_END = re.compile(r"\s*\[[\d\s,;–-]*\Z")
 _STRUCTURE = re.compile(r"\s*(?:#|\|)")
 _HEADING = re.compile(r"(?P<depth>#{1,6})\s+(?P<text>.+?)\s*#*$")
 _RULE = re.compile(r":?-{1,}:?")
-_LEAD = re.compile(r"[^.!?|]*:\s*\**|\*\*[^.!?*]+\*\*:?")
+_LEAD = re.compile(r"(?:[^.!?|]|\.(?=\w))*:\s*\**|\*\*(?:[^.!?*]|\.(?=\w))+\*\*:?")
+# "**Memory:** 512 GB": a short value behind its label, as in a cell of a table.
+_VALUE = re.compile(r"\W*(?P<label>[^.:*]{2,40})(?::\*\*|\*\*:|:)\s+(?P<said>\S+(?: \S+){0,6}?)[.\s]*")
 _LONGEST_LEAD, _LONGEST_ADMISSION = 14, 25
 # The depth of a lead-in, which stands below every heading.
 _DEEPEST = 7
@@ -50,6 +52,14 @@ _ADMISSION = re.compile(
     r"(?:(?:however|but|unfortunately|also|though|still|yet),? )?(?:(?:the|these|those|none of the|my) )?(?:(?:provided|given|available|cited|retrieved) )?(?:sources?|passages?|documents?|excerpts?|context|material)\b"
     rf"(?:, however,)?(?:(?!\.){_NO_MORE}){{0,30}}?\b(?:(?:do|does|did) not|don['’]t|doesn['’]t|cannot|never|no longer|contains? no|has no|have no|gives? no|says? nothing)\b{_NO_MORE}*$"
     rf"|(?:{_NO_MORE}{{0,60}}? )?(?:is|are) not (?:stated|given|said|mentioned|covered|specified|addressed|published|in|found in) (?:in |by )?the (?:sources|passages|documents)\.?$",
+    re.IGNORECASE,
+)
+_REFERS_BACK = re.compile(r"\W*(?:it|its|they|their|this|these|that|those|both)\b", re.IGNORECASE)
+# What claims nothing, so that nobody misses it: a list of keys, and courtesies.
+_COURTESY = re.compile(
+    r"\W*(?:(?:sources?|references?|citations?|keys?)\W*|(?:sure|certainly|absolutely|of course|you['’]re welcome|thank(?:s| you)|(?:great|good) question)\b.{0,16}"
+    r"|(?:(?:please|just|and|but|so) )*(?:let me know|feel free|do(?: not|n['’]t) hesitate|(?:i )?hope (?:this|that|it)|(?:i['’]m|i am|i['’]d be|i would be|always)? ?(?:happy|glad) to"
+    r"|would you like|do you want|shall i|should i|want me to|i can also|if (?:you|there|anything)\b.*\b(?:let me know|tell me|just ask|feel free|i can|i['’]ll|i will|happy to|glad to))\b.*)",
     re.IGNORECASE,
 )
 # A sentence of at least _SAYS_SOMETHING words that comes again is a repetition; with _LOOPS of these a text is looping.
@@ -82,7 +92,11 @@ class SentenceStream:
     _held: str = ""
     _breaks: int = 0
     _line_begun: bool = False
-    # Headings and lead-ins with nothing under them yet, with their depths; and whether something under the last one failed.
+    # The headings and lead-ins that the current line stands under, with their depths.
+    _above: list[tuple[int, str]] = field(default_factory=list)
+    # The sentence before, in whatever form it was written.
+    _last: str = ""
+    # Those of them with nothing shown under them yet, as they are shown; and whether something under the last one failed.
     _leads: list[tuple[int, str]] = field(default_factory=list)
     _failed: bool = False
     # The column names of the table that is being read, and whether the rule under them has come.
@@ -119,6 +133,7 @@ class SentenceStream:
         self.close()
         self._dropped.clear()
         self._leads.clear()
+        self._above.clear()
         self._end_table()
         self._refuses = self._admits = False
         self._breaks += 2 if self._shown else 0
@@ -156,8 +171,10 @@ class SentenceStream:
             self._end_table()
         line = in_brackets(line, len(self.evidence))
         opening, rest = opened(line, self.given) if self._opening is None else (self._opening, line)
-        if begins and self._failed and line.strip() and not list_mark(line):
-            self._leads.clear()
+        if begins and line.strip() and not list_mark(line):
+            self._above = [above for above in self._above if above[0] < _DEEPEST]
+            if self._failed:
+                self._leads.clear()
         found, left = (marked_sentences(rest), "") if whole else self._final(line, rest)
         for number, sentence in enumerate(found[self._settled :], start=self._settled):
             keys = _keys(sentence) or next(filter(None, map(_keys, found[number + 1 :])), "")
@@ -187,7 +204,7 @@ class SentenceStream:
     def _check(self, sentence: str, opening: str, keys: str) -> None:
         if sentence == REFUSAL and not (self._shown or self._held.strip() or self._dropped or self._leads):
             self._refuses = True
-        if self._was_said(sentence):
+        if self._was_said(sentence) or _COURTESY.fullmatch(bare(sentence)):
             return
         if not is_fit(sentence) or repeats_rules(sentence):
             self._drop(sentence)
@@ -197,6 +214,7 @@ class SentenceStream:
             self._drop(sentence)
         else:
             self._show(" " if self._line_begun else opening, checked)
+        self._last = without_marks(sentence)
 
     def _held_up(self, sentence: str, keys: str) -> Checked | None:
         """Return a sentence as it is shown, None if it is not verified.
@@ -206,6 +224,8 @@ class SentenceStream:
         if self._admission(sentence):
             self._admits = True
             return Checked(without_marks(sentence).strip(), ())
+        if value := self._value(sentence, keys):
+            return value
         if _keys(sentence) or only_refuses(sentence):
             return self._checked(sentence)
         everything = "".join(f"[{n}]" for n in range(1, len(self.evidence) + 1))
@@ -213,7 +233,29 @@ class SentenceStream:
         return next((checked for checked in tried if checked), None)
 
     def _checked(self, sentence: str) -> Checked | None:
-        return check(sentence, self.evidence, self._numbers, own_words=True, question=self.question, second=self.second)
+        return check(
+            sentence, self.evidence, self._numbers, own_words=True, question=self.question, subject=self._subject(sentence), second=self.second
+        )
+
+    def _value(self, sentence: str, keys: str) -> Checked | None:
+        """Check a value behind its label, under a lead that names one thing, as a cell of that thing's row."""
+        said, above = without_marks(sentence), next((text for _, text in reversed(self._above) if mentioned(text)), "")
+        if len(mentioned(above)) != 1 or not (value := _VALUE.fullmatch(said)):
+            return None
+        checked = check_cell(above, value["label"], value["said"], self._cited(keys), self._numbers)
+        return checked and replace(checked, text=f"{said.rstrip('. ')} {''.join(f'[{c.number}]' for c in checked.citations)}")
+
+    def _cited(self, keys: str) -> list[Evidence]:
+        """Return the evidence of the keys, then all evidence."""
+        return [*(self.evidence[n - 1] for n in marked_numbers(keys) if 1 <= n <= len(self.evidence)), *self.evidence]
+
+    def _subject(self, sentence: str) -> str:
+        """Return what a sentence that names nothing is about: what the sentence before names if it refers back to that, else
+        what stands above it."""
+        if mentioned(sentence):
+            return ""
+        before = [self._last] if _REFERS_BACK.match(sentence) else []
+        return next((text for text in (*before, *(text for _, text in reversed(self._above))) if mentioned(text)), "")
 
     def _admission(self, sentence: str) -> bool:
         """Whether a sentence reports what the sources do not say, about something that the question or evidence mentions."""
@@ -296,14 +338,14 @@ class SentenceStream:
         # Things stand in rows or, in some comparisons, in columns.
         thing, its = (about, name) if mentioned(about) and not mentioned(name) else (name, about)
         claim = f"The {its[:1].lower()}{its[1:]} of {thing} is {said}" if its else f"{thing}: {said}"
-        cited = [self.evidence[n - 1] for n in marked_numbers(keys) if 1 <= n <= len(self.evidence)]
-        return check_cell(thing, its, said, [*cited, *self.evidence], self._numbers) or self._checked(_with_keys(claim, keys))
+        return check_cell(thing, its, said, self._cited(keys), self._numbers) or self._checked(_with_keys(claim, keys))
 
     def _end_table(self) -> None:
         self._head, self._ruled = [], False
 
     def _lead(self, depth: int, text: str) -> None:
         """Hold a heading or lead-in until something under it is shown; it replaces held ones of its depth or deeper."""
+        self._above = [*(above for above in self._above if above[0] < depth), (depth, re.sub(r"[#*`]", "", text).strip(" :"))]
         self._leads = [lead for lead in self._leads if lead[0] < depth]
         self._leads.append((depth, (" " if self._line_begun else "\n" * min(self._breaks, 2)) + text))
         self._failed, self._breaks = False, 0
