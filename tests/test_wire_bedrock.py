@@ -1,5 +1,6 @@
 """boto3's own bedrock-runtime client, through ChatBedrockConverse, against a server on loopback."""
 
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
@@ -63,7 +64,7 @@ def test_the_request_has_passages_limit_and_guardrail(bot: Chatbot, good: str) -
         body = server.requests[0].body
     assert body["inferenceConfig"] == {"maxTokens": 77}
     assert body["guardrailConfig"] == {"guardrailIdentifier": "g", "guardrailVersion": "1"}
-    assert body["messages"][0]["content"][0]["document"]["source"]["content"][0]["text"].startswith("<passage ")
+    assert body["messages"][0]["content"][0]["document"]["source"]["text"].startswith("<passage ")
     assert "You answer questions" in body["system"][0]["text"]
 
 
@@ -165,14 +166,20 @@ def test_a_hosted_answer_has_its_list_price_and_its_estimated_footprint(bot: Cha
     assert as_json(answer)["footprint"]["usd"] == answer.cost
 
 
-def test_citations_of_the_service_become_ours(bot: Chatbot, good: str) -> None:
-    words, key = good.partition(" [")[0], int(good.rpartition("[")[2].rstrip("]."))
-    with serving(converse_citing((f"{words}.", key - 1), (" It is blue.", 0))) as server:
-        answer = Chatbot(bot.index, MODEL, ModelSettings(base_url=server.url, region="us-east-1")).ask(QUESTION)
+def test_the_words_that_the_service_cites_become_our_quotes(bot: Chatbot, good: str) -> None:
+    words = good.partition(" [")[0]
+    settings = ModelSettings(region="us-east-1")
+    with serving(converse_stream(good)) as server:
+        Chatbot(bot.index, MODEL, replace(settings, base_url=server.url)).ask(QUESTION)
+        told = server.requests[0].body["messages"][0]["content"][0]["document"]["source"]["text"]
+    at, head = told.index(words), told.rindex("<passage", 0, told.index(words))
+    claims = ((f"{words}.", at, at + len(words)), (f" With 16 Trainium chips, {words}.", head, at + 5), (" It is blue.", at, at + 9), (" Its fans are of a red metal.", 0, 10**6))
+    with serving(converse_citing(*claims)) as server:
+        answer = Chatbot(bot.index, MODEL, replace(settings, base_url=server.url)).ask(QUESTION)
         document, cached, question = server.requests[0].body["messages"][0]["content"]
-    assert (answer.text, answer.dropped) == (TEXT, 1)
+    assert (answer.text, answer.dropped) == (f"{TEXT} With 16 Trainium chips, {words} [1].", 2)
+    assert [citation.quote for citation in answer.citations] == [f"{words}."] * 2
     assert document["document"]["citations"] == {"enabled": True}
-    assert words in document["document"]["source"]["content"][key - 1]["text"]
     assert cached == {"cachePoint": {"type": "default"}}
     assert QUESTION in question["text"]
 

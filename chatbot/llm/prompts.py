@@ -65,7 +65,8 @@ def answering(
 ) -> "list[BaseMessage]":
     """Return the messages that ask for an answer: passages, then table rows, the conversation, and the question.
 
-    `context` is the context window in tokens. `as_document` gives the passages as the blocks of one document of Bedrock's Converse API, whose citations name the block.
+    `context` is the context window in tokens. `as_document` gives the passages as one document of Bedrock's Converse API,
+    whose citations name its characters.
     """
     told = [_passage(n, p) for n, p in enumerate(passages, start=1)]
     parts = [
@@ -78,11 +79,16 @@ def answering(
     ]
     messages = _messages(_RULES, parts)
     if as_document:
-        source = {"content": [{"text": passage} for passage in told]}
-        document = {"name": "passages", "source": source, "citations": {"enabled": True}}
+        document = {"name": "passages", "format": "txt", "source": {"text": "\n".join(told)}, "citations": {"enabled": True}}
         question = {"type": "text", "text": messages[-1].content}
         messages[-1].content = [{"type": "document", "document": document}, _CACHED, question]
     return messages
+
+
+def key_before(document: str, place: int) -> int:
+    """Return the key of the passage at a place in the document of all passages."""
+    end = document.find("\n</passage>", max(0, place))
+    return int(re.findall(r"^\[(\d+)\]$", document[: end if end >= 0 else len(document)], re.MULTILINE)[-1])
 
 
 # What stands before this point is the same in every round of tool calls, so the service can cache it.

@@ -166,6 +166,20 @@ class _Attempt:
         self.reply, self.text, self.transcript = None, "", Transcript(self.transcript.thinks_aloud)
         self.stream.begin_again()
 
+    def key_at(self, start: int, end: int) -> int:
+        """Return the key of what the characters of the document in the prompt are: the very words if the source has them, else
+        their passage."""
+        document = self.messages[1].content[0]["document"]["source"]["text"]  # type: ignore[index]
+        key = prompts.key_before(document, start)
+        chunk, words = self.passages[key - 1].chunk, document[start:end].strip()
+        at = chunk.text.find(words)
+        if at < 0 or not words:
+            return key
+        cited = Evidence(self.passages[key - 1], chunk.start + at, chunk.start + at + len(words))
+        if cited not in self.evidence:
+            self.evidence.append(cited)
+        return self.evidence.index(cited) + 1
+
     def reading(self, notice: str = "") -> Reading:
         """Return the outcome of the attempt."""
         if not self.query.options:
@@ -378,7 +392,7 @@ class LanguageReader:
             attempt.reply = _joined(attempt.reply, chunk)
             attempt.tally.add(getattr(chunk, "usage_metadata", None))
             end = _end_of(chunk) or end
-            said = attempt.transcript.take(chunk.text + _cited_blocks(chunk))
+            said = attempt.transcript.take(chunk.text + "".join(f" [{attempt.key_at(*place)}]" for place in _cited_places(chunk)))
             patience.speaking = patience.speaking or bool(said.strip()) or attempt.calls_tools()
             if piece := attempt.take(said):
                 yield piece
@@ -466,18 +480,13 @@ def _end_of(chunk: BaseMessage) -> str:
     return str(next((told[key] for key in ("stopReason", "finish_reason", "done_reason") if told.get(key)), ""))
 
 
-def _cited_blocks(chunk: BaseMessage) -> str:
-    """Return the passages that a piece of an answer cites by Bedrock's own citations, as marks to append to its text."""
-    blocks = [block for block in chunk.content if isinstance(block, dict)] if isinstance(chunk.content, list) else []
-    places = [_place_of(citation) for block in blocks for citation in block.get("citations") or ()]
-    return "".join(f" [{key}]" for key in dict.fromkeys(key for place in places for key in place))
-
-
-def _place_of(citation: Any) -> range:
-    """Return the keys of the blocks that a citation names: blocks count from 0, without the end; keys count from 1."""
-    place = (citation.get("location") or {}).get("documentChunk") or {} if isinstance(citation, dict) else {}
-    start, end = place.get("start"), place.get("end")
-    return range(start + 1, max(start + 2, end + 1 if isinstance(end, int) else 0)) if isinstance(start, int) else range(0)
+def _cited_places(chunk: BaseMessage) -> Iterator[tuple[int, int]]:
+    """Yield the characters of the document that a piece of an answer cites by Bedrock's own citations."""
+    for block in chunk.content if isinstance(chunk.content, list) else ():
+        for citation in (block.get("citations") or () if isinstance(block, dict) else ()):
+            place = (citation.get("location") or {}).get("document_char") or {}  # LangChain's form of Bedrock's documentChar
+            if isinstance(start := place.get("start"), int) and isinstance(end := place.get("end"), int):
+                yield start, end
 
 
 def verdicts(written: str, asked: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:

@@ -125,11 +125,11 @@ def _thought(text: str) -> list[bytes]:
     return [_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"reasoningContent": delta}}) for delta in deltas]
 
 
-def converse_citing(*claims: tuple[str, int]) -> Reply:
-    """A ConverseStream answer in which each text cites one block of the document in the request."""
+def converse_citing(*claims: tuple[str, int, int]) -> Reply:
+    """A ConverseStream answer in which each text cites characters, from start to end, of the document in the request."""
     events = [_event("messageStart", {"role": "assistant"})]
-    for number, (text, block) in enumerate(claims):
-        place = {"documentChunk": {"documentIndex": 0, "start": block, "end": block + 1}}
+    for number, (text, start, end) in enumerate(claims):
+        place = {"documentChar": {"documentIndex": 0, "start": start, "end": end}}
         deltas = [{"text": p} for p in pieces_of(text)] + [{"citation": {"title": "passages", "location": place}}]
         events += [_event("contentBlockDelta", {"contentBlockIndex": number, "delta": delta}) for delta in deltas]
         events.append(_event("contentBlockStop", {"contentBlockIndex": number}))
