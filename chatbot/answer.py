@@ -60,10 +60,15 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens that a language model read and wrote for an answer, over all its calls."""
+    """The tokens that a language model read and wrote for an answer, over all its calls.
+
+    Of those read, some were taken from the service's cache or written to it, at prices of their own.
+    """
 
     input_tokens: int
     output_tokens: int
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

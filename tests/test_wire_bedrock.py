@@ -166,6 +166,26 @@ def test_a_hosted_answer_has_its_list_price_and_its_estimated_footprint(bot: Cha
     assert as_json(answer)["footprint"]["usd"] == answer.cost
 
 
+@pytest.mark.parametrize("name", ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "amazon.nova-lite-v1:0"])
+def test_rules_and_tools_are_cached_and_cached_tokens_have_their_price(bot: Chatbot, good: str, name: str) -> None:
+    model, cache = f"bedrock_converse:{name}", {"cacheReadInputTokens": 900, "cacheWriteInputTokens": 80}
+    with serving(converse_stream(good, usage=cache)) as server:
+        answer = Chatbot(bot.index, model, ModelSettings(base_url=server.url, region="us-east-1")).ask(QUESTION)
+        system = server.requests[0].body["system"]
+    assert system[1:] == [{"cachePoint": {"type": "default"}}]
+    assert answer.usage == Usage(TOKENS_IN + 980, TOKENS_OUT, 900, 80)
+    plain = list_price(model, Usage(TOKENS_IN + 980, TOKENS_OUT))
+    assert answer.cost == list_price(model, answer.usage)
+    assert 0 < (answer.cost or 0) < (plain or 0)
+
+
+def test_a_model_that_takes_no_cache_points_is_asked_without(bot: Chatbot, good: str) -> None:
+    with serving(aws_error("ValidationException", 400, "cachePoint is not permitted."), converse_stream(good)) as server:
+        answer = Chatbot(bot.index, "bedrock_converse:amazon.nova-lite-v1:0", ModelSettings(base_url=server.url, region="us-east-1")).ask(QUESTION)
+        systems = [len(request.body["system"]) for request in server.requests]
+    assert (answer.text, systems) == (TEXT, [2, 1])
+
+
 def test_the_words_that_the_service_cites_become_our_quotes(bot: Chatbot, good: str) -> None:
     words = good.partition(" [")[0]
     settings = ModelSettings(region="us-east-1")

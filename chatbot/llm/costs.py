@@ -8,6 +8,7 @@ import logging
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,7 +56,7 @@ def list_price(model: str, usage: Usage) -> float | None:
         import genai_prices
     except ImportError:
         return None
-    tokens = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    tokens = genai_prices.Usage(**asdict(usage))
     try:
         return float(genai_prices.calc_price(tokens, name, provider_id=_PRICED[provider]).total_price)
     except LookupError:

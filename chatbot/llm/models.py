@@ -33,7 +33,7 @@ class ModelSettings:
     default (`Limits`).
 
     `max_tokens` bounds the answer without thoughts. `thinking_tokens` is how many a model is asked to think, 0 for none; a
-    value under 0 leaves that to the model. `context_tokens` is the context window that Ollama is asked for. A `temperature`
+    value under 0 leaves that to the model. `context_tokens` is the context window that Ollama is asked for, a fifth of it for the conversation. A `temperature`
     under 0 leaves it to the service (0 on the user's own server).
 
     `passages` bounds the passages in a first prompt; a second attempt gets twice as many. `prices` is a TOML file. `judge`
@@ -167,6 +167,15 @@ _CITING = re.compile(r"anthropic\.claude-(?:3-5-sonnet-20241022|3-7-|(?:opus|son
 def cites_documents(model: str, base_model: str = "") -> bool:
     """Whether a model string, or its base model, names a model of the Converse API that can cite a document's blocks."""
     return provider_of(model) == "bedrock_converse" and bool(_CITING.search(base_model or model))
+
+
+# All models that cite also cache, and so does Nova: https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+_CACHING = re.compile(rf"{_CITING.pattern}|anthropic\.claude-3-5-haiku|amazon\.nova-")
+
+
+def caches_prompts(model: str, base_model: str = "") -> bool:
+    """Whether a model string, or its base model, names a model of the Converse API that takes cache points."""
+    return provider_of(model) == "bedrock_converse" and bool(_CACHING.search(base_model or model))
 
 
 def _bedrock(name: str, settings: ModelSettings) -> dict[str, Any]:

@@ -61,12 +61,12 @@ def repeats_rules(sentence: str) -> bool:
 
 
 def answering(
-    query: Query, passages: Sequence[Passage], rows: Sequence[Evidence], history: Sequence[Turn], context: int, *, as_document: bool = False
+    query: Query, passages: Sequence[Passage], rows: Sequence[Evidence], history: Sequence[Turn], context: int, *, as_document: bool = False, cached: bool = False
 ) -> "list[BaseMessage]":
     """Return the messages that ask for an answer: passages, then table rows, the conversation, and the question.
 
     `context` is the context window in tokens. `as_document` gives the passages as one document of Bedrock's Converse API,
-    whose citations name its characters.
+    whose citations name its characters. `cached` marks what is the same for every question, the tools before the rules.
     """
     told = [_passage(n, p) for n, p in enumerate(passages, start=1)]
     parts = [
@@ -82,6 +82,8 @@ def answering(
         document = {"name": "passages", "format": "txt", "source": {"text": "\n".join(told)}, "citations": {"enabled": True}}
         question = {"type": "text", "text": messages[-1].content}
         messages[-1].content = [{"type": "document", "document": document}, _CACHED, question]
+    if cached:
+        messages[0].content = [{"type": "text", "text": _RULES}, _CACHED]
     return messages
 
 
@@ -91,7 +93,7 @@ def key_before(document: str, place: int) -> int:
     return int(re.findall(r"^\[(\d+)\]$", document[: end if end >= 0 else len(document)], re.MULTILINE)[-1])
 
 
-# What stands before this point is the same in every round of tool calls, so the service can cache it.
+# What stands before this point is the same in every question or round of tool calls, so the service can cache it.
 _CACHED = {"cachePoint": {"type": "default"}}
 
 

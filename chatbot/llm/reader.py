@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,15 @@ from chatbot.llm import prompts, toolbox
 from chatbot.llm.choices import examined
 from chatbot.llm.costs import estimate, list_price, load_prices
 from chatbot.llm.failures import ANSWERED_OFFLINE, Clock, Failure, Kind, Known, classify, delay
-from chatbot.llm.models import ModelSettings, check_model, cites_documents, is_hosted, open_model, tells_its_end
+from chatbot.llm.models import (
+    ModelSettings,
+    caches_prompts,
+    check_model,
+    cites_documents,
+    is_hosted,
+    open_model,
+    tells_its_end,
+)
 from chatbot.llm.remedies import cut_off, notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import Transcript, after_thoughts
@@ -40,6 +48,8 @@ _CUT_OFF = {"length", "max_tokens", "max_output_tokens"}
 # Models whose prompt template opens their thoughts, so that a server that does not separate these sends only the end mark.
 _THINKS_ALOUD = re.compile(r"(?<![a-z])(?:r1|qwq|thinking|reasoning)(?![a-z])", re.IGNORECASE)
 _LONGEST_QUESTION = 600
+# Under these names LangChain counts the tokens that are written to a cache.
+_TO_CACHE = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 # The most claims sent to a second judge; an answer with more unsure claims is not worth the cost of judging all.
 _MOST_JUDGED = 24
 # How many seconds in all a throttled question waits, if no other question is waiting.
@@ -77,11 +87,9 @@ class Tally:
     def add(self, metadata: Any) -> None:
         """Add the tokens that a message reports."""
         if metadata:
-            before = self.usage or Usage(0, 0)
-            self.usage = Usage(
-                before.input_tokens + int(metadata.get("input_tokens") or 0),
-                before.output_tokens + int(metadata.get("output_tokens") or 0),
-            )
+            details = metadata.get("input_token_details") or {}
+            new = (metadata.get("input_tokens"), metadata.get("output_tokens"), details.get("cache_read"), sum(details.get(name) or 0 for name in _TO_CACHE))
+            self.usage = Usage(*(before + int(more or 0) for before, more in zip(astuple(self.usage or Usage(0, 0)), new, strict=True)))
 
 
 @dataclass
@@ -217,6 +225,7 @@ class LanguageReader:
         self._thinks = False
         self._thinks_aloud = isinstance(model, str) and bool(_THINKS_ALOUD.search(model))
         self._cites = isinstance(model, str) and cites_documents(model, settings.base_model)
+        self._caches = isinstance(model, str) and caches_prompts(model, settings.base_model)
 
     def cost(self, usage: Usage | None) -> float | None:
         """Return US dollars by the user's own price table, else by the list price; None if neither has this model."""
@@ -286,7 +295,7 @@ class LanguageReader:
         while True:
             number += 1
             rows = toolbox.rows_for(query, passages, index, looked_up.found)
-            messages = prompts.answering(query, passages, rows, history, self._settings.context_tokens, as_document=self._cites and not query.options)
+            messages = prompts.answering(query, passages, rows, history, self._settings.context_tokens, as_document=self._cites and not query.options, cached=self._caches)
             second = SecondOpinion() if self._settings.judge else None
             evidence = [*whole(passages), *rows]
             attempt = _Attempt(query, index, passages, evidence, messages, looked_up, patience, tally, second, Transcript(self._thinks_aloud))
@@ -296,8 +305,8 @@ class LanguageReader:
                 return attempt.reading(self._cut_off(attempt))
             if failure.kind is Kind.NO_ROOM and not thinks and self._makes_room():
                 continue
-            if self._cites and failure.kind is Kind.REJECTED and not attempt.shown:
-                self._cites = False  # only asking a model shows for certain whether it can cite
+            if self._caches and failure.kind is Kind.REJECTED and not attempt.shown:
+                self._cites = self._caches = False  # only asking a model shows for certain what it can do
                 continue
             if attempt.shown:
                 yield attempt.close()

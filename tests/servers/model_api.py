@@ -107,14 +107,14 @@ def pieces_of(text: str, size: int = 9) -> list[str]:
 # Bedrock
 
 
-def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, error: str = "", thought: str = "") -> Reply:
-    """A ConverseStream answer in event-stream framing, after an optional thought; `error` adds an exception event after the text."""
+def converse_stream(text: str, stop: str = "end_turn", *, ends: bool = True, error: str = "", thought: str = "", usage: dict[str, int] | None = None) -> Reply:
+    """A ConverseStream answer in event-stream framing, after an optional thought; `usage` is said besides, and `error` adds an exception event after the text."""
     events = [_event("messageStart", {"role": "assistant"}), *_thought(thought)]
     events += [_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": p}}) for p in pieces_of(text)]
     if error:
         events.append(_frame({":message-type": "exception", ":exception-type": error}, {"message": "x"}))
     elif ends:
-        usage = {"inputTokens": TOKENS_IN, "outputTokens": TOKENS_OUT, "totalTokens": TOKENS_IN + TOKENS_OUT}
+        usage = {"inputTokens": TOKENS_IN, "outputTokens": TOKENS_OUT, "totalTokens": TOKENS_IN + TOKENS_OUT, **(usage or {})}
         events += [_event("contentBlockStop", {"contentBlockIndex": 0}), _event("messageStop", {"stopReason": stop})]
         events.append(_event("metadata", {"usage": usage, "metrics": {"latencyMs": 1}}))
     return Reply(tuple(events), "application/vnd.amazon.eventstream")
