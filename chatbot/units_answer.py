@@ -22,9 +22,12 @@ from chatbot.sizing.dimensions import (
 )
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
+from chatbot.sizing.reading import number_of
 from chatbot.working import Working, rounded
 
 _CONSTANTS = (1.0, 1.073741824, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)
+# Dimensions that a question may give once for each of several places, links or offers: g/kWh, GB/h and USD/kWh.
+_PLACES = (frozenset({("g", 1), ("kWh", -1)}), frozenset({("GB", 1), ("h", -1)}), frozenset({("usd", 1), ("kWh", -1)}))
 _WORKERS = frozenset({"gpu", "machine", "worker"})
 # A turn of at most this many words without a question asks the earlier question again, with other figures.
 _SHORT = 18
@@ -61,30 +64,32 @@ def lines_by_units(givens: Sequence[Given], working: Working) -> Iterator[str]:
         yield converted
         return
     told = " ".join(given.text for given in givens)
-    turns = read_all(spelled(given.text, told) for given in givens)
+    turns = _instead(read_all(spelled(given.text, told) for given in givens))
     asked = _asked(turns, "€" if in_euros([given.text for given in givens]) else "$")
-    if asked is None or _SAVES.search(asked.text) or _APART.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
+    if asked is None or _ROUNDS.search(" ".join(turn.text for turn in turns)) or any(turn.left for turn in turns[asked.since :]):
         return
     if _COMPARES.search(asked.text) and not re.search(r"\bco2|\bkg\b", asked.text):
         return
     told = " ".join(turn.text for turn in turns)
-    given = last_of_each([q for turn in turns for q in turn.quantities], turns)
+    given = _as_audio(last_of_each([q for turn in turns for q in turn.quantities], turns))
     given, shares = _duties(given, [share for turn in turns for share in turn.shares], givens, told)
     if shares is None:
         return
     given += _from_sheets(given, givens[-1], told, working)
     must = frozenset(q.at for q in given if q.at[0] >= asked.since and not q.idle)
     adds = bool(_PLUS.search(" ".join(turn.text for turn in turns[asked.since :]))) or {"#input", "#output"} <= {name for q in given for name, _ in q.dimensions}
-    results: list[tuple[_Target, str]] = []
+    results: list[tuple[_Target, str, str]] = []
     used: set[tuple[int, int]] = set()
     for choices in asked.targets:
-        parts = {target: _needed(target, given, must) for target in choices}
-        solved = [(target, s) for target in choices if (s := _solved(given, shares, target, parts[target], asked, adds=adds)) and " " in s.formula.replace(f" {GIB}", "") and _has_time(target, choices, s, given) and parts[target] <= s.used]
-        if not solved:
-            return
-        target, solution = solved[0]
-        used |= solution.used
-        results.append((target, solution.formula))
+        for label, chosen, without in _variants(asked, shares, given, must):
+            there, needed = [q for q in given if q.at not in without], must - without
+            parts = {target: _needed(target, there, needed) for target in choices}
+            solved = [(target, s) for target in choices if (s := _solved(there, chosen, target, parts[target], asked, told, adds=adds)) and " " in s.formula.replace(f" {GIB}", "") and _has_time(target, choices, s, given) and parts[target] <= s.used]
+            if not solved:
+                return
+            target, solution = solved[0]
+            used |= solution.used
+            results.append((target, solution.formula, label))
     if results and must <= used and not _is_of_a_machine(results, given, used, shares, givens[-1]):
         sheet = next((f", {q.source} {working.cite(*q.rows)}" for q in given if q.at in used and q.rows), "")
         yield from _written(results, [*(n for q in given for n in q.numbers), *(n for s in shares for n in (*s.numbers, 1 - s.numbers[0], 1 + s.numbers[0]))], sheet, working)
@@ -124,10 +129,10 @@ def in_euros(turns: Sequence[str]) -> bool:
     return bool(re.search(r"€|\beur(?:os?)?\b", said)) and not re.search(r"\$|\b(?:usd|dollars?|cents?)\b", said)
 
 
-def _is_of_a_machine(results: Sequence[tuple[_Target, str]], given: Sequence[Quantity], used: set[tuple[int, int]], shares: Sequence[Share], said: Given) -> bool:
+def _is_of_a_machine(results: Sequence[tuple[_Target, str, str]], given: Sequence[Quantity], used: set[tuple[int, int]], shares: Sequence[Share], said: Given) -> bool:
     """Whether this is just the price of a named machine over a time. A sizing says more about that."""
     units = {name for q in given if q.at in used for name, _ in q.dimensions}
-    return "instance_type" in said.slots and not shares and units <= {"usd", "h", *_WORKERS} and all(target.units <= {"usd", "h"} and "usd" in target.units and "+" not in formula for target, formula in results)
+    return "instance_type" in said.slots and not shares and units <= {"usd", "h", *_WORKERS} and all(target.units <= {"usd", "h"} and "usd" in target.units and "+" not in formula for target, formula, _ in results)
 
 
 def _has_time(target: _Target, choices: Sequence[_Target], solution: Solution, given: Sequence[Quantity]) -> bool:
@@ -164,15 +169,14 @@ _SPANS = {"hour": "", "day": " × 24", "night": " × 24", "week": " × 168", "mo
 _SPAN = re.compile(r"\b(?:per|an?|each|every|over the|for the) (hour|day|night|week|month|year)\b|\b(month|year|week|dai)l[yi]\b|\b(ann)ual|/ ?(month|year|day|week)\b")
 _TOTAL = re.compile(r"\b(?:costs?|bill|pay|price|spend|charge|invoice|total|save|saving|burn)\b(?![ -]plan)|\b(?:what['’]?s (?:that|it|this|an? (?:million|thousand|hour))|how much)|\$|€|\b(?:usd|dollars|euros)\b|\bcents?\b|\b(?:month|year|dai)ly\s?[,?]")
 _COST_OF = re.compile(r"\b(?:per|for|a|an|each|one|of a) (?:(?P<scale>1 ?m|1 ?k|1,?000|thousand|million|billion|mio|m)\b ?)?(?:useful |good )?(?:hour of (?P<audio>audio|speech|recording|video|podcast)s?|(?P<noun>(?!hours?|days?|nights?|weeks?|months?|years?|gpus?|one|machine|node)[a-z]{3,}))\b")
-_TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
+_TIME = re.compile(r"how (?:many|much) (?:more )?(seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?)|how (long)\b|\bin (seconds|minutes|hours|days|weeks)\b|\b(hours|days|minutes|weeks) (?:on|with|does|do|for) \||\b(seconds|minutes|hours|days|weeks|months)\s?(?:\?|and (?:dollars|\$|cost|how much))")
 _COMPARES = re.compile(r"\b(?:cheaper|dearer|or(?! per\b)|vs|versus|than|which|better|before and after)\b")
 _SAVES = re.compile(r"\bsav(?:e|es|ed|ing|ings)\b(?![ -]plan)|\bdifference\b|\bhow much (?:less|more)\b")
 ASKS_ELSE = re.compile(rf"{_COMPARES.pattern}|{_SAVES.pattern}|\b(?:how|what|why)\b(?! (?:about|if)\b)")
 _RATE = re.compile(r"\b(?:(?P<scale>million|billion) )?(?P<noun>tokens|requests|images|messages) ?(?:/|per|an?|each) ?(?P<by>s(?:ec(?:ond)?)?|minute|hour|day)\b")
 _BY_SCALE = {"million": " / 1e6", "billion": " / 1e9"}
-_IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
-# Words that ask for more than a product or a quotient.
-_APART = re.compile(r"\b(?:whole|full|complete) (?:rounds?|runs?|batches)\b|\brounds\b|\bat full (?:and|load)\b|\b(?:plus|and|with) (?:1|one|a) (?:spare|extra|more|standby)\b|\bn ?\+ ?1\b")
+_IN_HOURS = {"se": " × 3600", "mi": " × 60", "da": " / 24", "ni": " / 24", "we": " / 168", "mo": " / 730", "ye": " / 8760"}
+_ROUNDS = re.compile(r"\b(?:whole|full|complete) (?:rounds?|runs?|batches)\b|\brounds\b")
 _PLUS = re.compile(r"\b(?:plus|rest|another|on top|additional|as well|also|more|all in)\b|\+")
 
 
@@ -227,7 +231,7 @@ def _targets(text: str, counted: set[str], sign: str) -> Iterator[tuple[_Target,
         found.append((match.start(), (_Target(frozenset({(named(match["noun"]), 1), ("h", -1)}), told, f"{by[0]}{_BY_SCALE.get(scale, '')}", "throughput"),)))
     elif match := _TIME.search(text):
         unit = next(filter(None, match.groups()))
-        written = "" if unit == "long" else f"{{}} {unit.removesuffix('s')}s"
+        written = "" if unit == "long" else "nights" if unit.startswith("night") else f"{{}} {unit.removesuffix('s')}s"
         found.append((match.start(), (_Target(dimensions(h=1), written, _IN_HOURS.get(unit[:2], ""), "throughput"),)))
     if match := re.search(r"(?<!/)(?<! a )(?<!per )\b(m|k)?wh\b|\benergy\b|\belectricity\s?\?", text):
         unit, factor = ("MWh", " / 1000") if match[1] == "m" else ("kWh", "")
@@ -275,13 +279,43 @@ def spelled(text: str, told: str) -> str:
 # --- what is given --------------------------------------------------------------------------------------------------------
 
 
+def _instead(turns: list[Turn]) -> list[Turn]:
+    """Give the only number of the last turn the unit of the figure that it stands in for, and move that figure beside it.
+
+    An example is "and in Paris instead (56)?". Other turns are returned unchanged.
+    """
+    last = turns[-1]
+    before = [q for turn in turns[:-1] for q in turn.quantities if q.dimensions in _PLACES]
+    if len(last.left) != 1 or len(before) != 1 or last.quantities or not re.search(r"\binstead\b", last.text):
+        return turns
+    value = number_of(last.left[0])
+    there = replace(before[0], at=(len(turns) - 1, 1))
+    new = Quantity(f"{value:.10g}", before[0].dimensions, (len(turns) - 1, 0), (value,))
+    if before[0].text != f"{before[0].numbers[0]:.10g}":
+        return turns
+    earlier = [replace(turn, quantities=tuple(q for q in turn.quantities if q != before[0])) for turn in turns[:-1]]
+    return [*earlier, replace(last, quantities=(there, new), left=())]
+
+
 def last_of_each(quantities: Sequence[Quantity], turns: Sequence[Turn]) -> list[Quantity]:
     """Drop the quantities that a turn after a question replaces with one of the same dimensions."""
     asks = [bool(_questions(turn.text)) for turn in turns]
     return [q for q in quantities if not any(other.dimensions == q.dimensions and any(asks[q.at[0] : other.at[0]]) for other in quantities)]
 
 
+def _as_audio(quantities: list[Quantity]) -> list[Quantity]:
+    """If speech is transcribed, read the time that each item takes as its playing time."""
+    if not any(name == "audio" for q in quantities for name, _ in q.dimensions):
+        return quantities
+    return [
+        replace(q, dimensions=frozenset(("audio", 1) if name == "h" else (name, exponent) for name, exponent in q.dimensions if name != "worker"))
+        if {name[0] for name, _ in q.dimensions} == {"h", "w", "#"} and dict(q.dimensions)["h"] == 1 else q
+        for q in quantities
+    ]  # fmt: skip
+
+
 _NIGHTLY = re.compile(r"\bnightly|\bdaily|\b(?:every|each|per|an?) (?:night|day)\b")
+_CLOCK = re.compile(r"\b(?P<start>\d{1,2}):00 ?(?:to|-|–|until) ?(?P<end>\d{1,2}):00\b")
 _SCHEDULED = re.compile(r"\bweek ?days?\b|\bweek ?ends?\b|\b(?:at|over) nights?\b|\bmon\w*(?: to |-| in )fri|\b(?:office|business|working) hours\b")
 
 
@@ -297,8 +331,12 @@ def _duties(quantities: list[Quantity], shares: list[Share], givens: Sequence[Gi
             own.append(Share("duty", f"{q.text} / 24" if daily else q.text, q.at, q.numbers))
         else:
             kept.append(q)
+    told_ = " ".join(given.text for given in givens)
     scheduled = [given for given in givens if _SCHEDULED.search(given.text)]
     clocked = next((given for given in reversed(scheduled) if 24 < given.slots.get("hours", 0) < 730), None)
+    if not own and (clock := _CLOCK.search(told_)) and not re.search(r"\bweek|\bmon", told_):
+        hours = (int(clock["end"]) - int(clock["start"])) % 24
+        own = [Share("duty", f"{hours} / 24", (len(givens) - 1, 0), (float(hours),))]
     if clocked:  # these hours include the days of the week
         hours = clocked.slots["hours"]
         own = [Share("duty", f"{hours:.10g} / 730", (givens.index(clocked), 0), (hours,))]
@@ -327,12 +365,36 @@ def _from_sheets(quantities: Sequence[Quantity], given: Given, told: str, workin
 # --- computing ------------------------------------------------------------------------------------------------------------
 
 
-def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target, must: frozenset[tuple[int, int]], asked: _Asked, *, adds: bool) -> Solution | None:
+def _variants(asked: _Asked, shares: Sequence[Share], given: Sequence[Quantity], must: frozenset[tuple[int, int]]) -> Iterator[tuple[str, Sequence[Share], frozenset[tuple[int, int]]]]:
+    """Yield the variants to compute, as (label, shares, quantities to leave out).
+
+    If a figure is given for several places, there is a variant for each. If the question asks what a discount saves, or
+    for full load as well, there is one without those shares and one with all. Otherwise there is one with all shares.
+    """
+    none = frozenset[tuple[int, int]]()
+    again = [alike for q in given if q.at in must and len(alike := [other for other in given if other.dimensions == q.dimensions and other.at in must]) > 1 and alike[0] == q]
+    if again and len({len(alike) for alike in again}) == 1 and {alike[0].dimensions for alike in again} <= {*_PLACES, dimensions(pue=1)}:
+        for here in list(zip(*again, strict=True))[:4]:
+            figure = next((q for q in here if q.dimensions in _PLACES), here[0])
+            yield f"at {figure.numbers[0]:g}", shares, frozenset(q.at for alike in again for q in alike if q not in here)
+        return
+    if _SAVES.search(asked.text):
+        if not any(s.role == "discount" for s in shares):
+            return
+        yield "without", [s for s in shares if s.role not in ("discount", "lost", "again")], none
+    elif any(s.role in ("busy", "efficiency") for s in shares) and re.search(r"\bat full\b", asked.text):
+        yield "at full load", [s for s in shares if s.role not in ("busy", "efficiency")], none
+        yield "as it is used", shares, none
+        return
+    yield "", shares, none
+
+
+def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target, must: frozenset[tuple[int, int]], asked: _Asked, told: str, *, adds: bool) -> Solution | None:
     """Return the formula of a target with each share applied; None if it is unclear what a share applies to."""
     quantities, whole = list(given), ""
     reduced: list[int] = []
     for share in shares:
-        places, factor = _of_share(share, quantities, target)
+        places, factor = _of_share(share, quantities, target, told)
         if places is None or (share.role != "duty" and set(places) & set(reduced)):
             if share.at[0] >= asked.since:
                 return None
@@ -345,7 +407,7 @@ def _solved(given: Sequence[Quantity], shares: Sequence[Share], target: _Target,
     return replace(solution, formula=f"{solution.formula}{whole}") if solution else None
 
 
-def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target) -> tuple[list[int] | None, str]:
+def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target, told: str) -> tuple[list[int] | None, str]:
     """Return the places of the quantities that a share applies to, and the factor to write there.
 
     No places mean that it applies to the result. None means that it is unclear.
@@ -358,7 +420,11 @@ def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target) -> 
         return (prices if "usd" in units and prices else powers) or None, value
     if share.role == "discount":
         return _one(prices), f"(1 - {value})"
+    if share.role == "lost" and units & {"usd", "h", "machine"}:
+        return [], f" / (1 - {value})"
     if share.role == "again" and units & {"usd", "h", "machine", "kWh", "g"}:
+        return [], f" × (1 + {value})"
+    if share.role == "headroom" and units == {"machine"}:
         return [], f" × (1 + {value})"
     if share.role in ("efficiency", "busy", "share", "part of power"):
         if powers and (units & {"kWh", "g", "usd"} or any(q.dimensions == dimensions(kWh=1) for q in quantities)) and not prices:
@@ -370,6 +436,8 @@ def _of_share(share: Share, quantities: Sequence[Quantity], target: _Target) -> 
             return ([], f" / {value}") if not rates and prices and share.role == "busy" else (_one(rates), value)
         if share.role == "busy" and units == {"machine"}:
             return [], f" / {value}"
+        if share.role == "busy" and units == {"usd"} and re.search(r"\bidle|wast|burn", told):
+            return _one(prices), f"(1 - {value})"
     return None, ""
 
 
@@ -382,24 +450,36 @@ def _rates(quantities: Sequence[Quantity], unit: str) -> list[int]:
     return [n for n, q in enumerate(quantities) if {name for name, _ in q.dimensions} - _WORKERS == {unit, "h"} and ("h", -1) in q.dimensions]
 
 
-def _written(results: Sequence[tuple[_Target, str]], known: Sequence[float], sheet: str, working: Working) -> Iterator[str]:
-    texts = []
-    results = [(_in_suiting_unit(target, formula), formula) for target, formula in results]
-    for target, formula in results:
+def _written(results: Sequence[tuple[_Target, str, str]], known: Sequence[float], sheet: str, working: Working) -> Iterator[str]:
+    texts, values = [], []
+    results = [(_in_suiting_unit(target, formula), formula, label) for target, formula, label in results]
+    for target, formula, label in results:
         unit, factor = target.written, target.times
         formula = f"({formula}){factor}" if factor and " + " in formula and not formula.startswith("(") else f"{formula}{factor}"
         value = evaluate(formula)
-        if unit == "machines":
-            text, count = rounded(value), math.ceil(value - 1e-9)
-            told = f"{count}: {formula} = {text}, rounded up"
+        values.append(value)
+        if unit in ("machines", "nights"):
+            spare = unit == "machines" and bool(re.search(r"\b(?:plus|and|with) (?:1|one|a) (?:spare|extra|more|standby)\b|\bn ?\+ ?1\b", working.said[0].lower()))
+            count = math.ceil(value - 1e-9) + spare
+            text, told = rounded(value), f"{count}: {formula} = {rounded(value)}, rounded up{' and one to spare' if spare else ''}"
             working.say(str(count))
         else:
             text = unit.format(rounded(value, money="$" in unit or "€" in unit))
-            told = f"{text}: {formula}"
+            told = f"{text}{f' {label}' if label not in ('', 'without') else ''}: {formula}"
         working.note(Computed(text, formula, 1.0, (*_CONSTANTS, *known, value)))
         working.say(formula)
         texts.append(told)
-    mark = next((working.mark(e) for target, _ in results if (e := working.tables.explained(target.term, working.index))), "")
+    mark = next((working.mark(e) for target, _, _ in results if (e := working.tables.explained(target.term, working.index))), "")
+    places = len(results) == 2 and all(label.startswith("at ") for _, _, label in results) and results[0][0] == results[1][0]
+    if places or [label for _, _, label in results] == ["without", ""]:
+        first, second = (f"{value:.10g}" for value in ((max(values), min(values)) if places else values))
+        unit = results[0][0].written
+        saved, part = f"{first} - {second}", f"(1 - {second} / {first}) × 100"
+        less = unit.format(rounded(evaluate(saved), money="kg" not in unit)), f"{rounded(evaluate(part))} %"
+        for text, formula in zip(less, (saved, part), strict=True):
+            working.note(Computed(text, formula, 1.0, (*_CONSTANTS, *known, *values)))
+        told = f"{less[0]}, {less[1]}"
+        texts = [*texts, f"{told} less"] if places else [f"{told}: {texts[1].split(':')[0]} instead of {texts[0].split(':')[0]}", *(text.split(": ", 1)[1] for text in texts[::-1])]
     yield f"{'; '.join(texts)} {mark}".rstrip() + f"{sheet}."
 
 
