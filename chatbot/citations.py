@@ -23,6 +23,9 @@ from chatbot.words import stems, words
 # Thresholds: the share of a quoted claim's words that must stand in what it cites, and the judge's probability for a
 # claim in the writer's own words.
 _QUOTED, BORNE_OUT = 0.5, 0.47
+# With less, a claim that says what it is about is not helped by the question.
+REFERS_BACK = re.compile(r"\W*(?:it|its|they|their|this|these|that|those|both)\b", re.IGNORECASE)
+_LIKELY = 0.37
 # Between these probabilities the judge is unsure, and a second judge may be asked.
 _UNSURE = (0.2, 0.8)
 # How many nearest units of each piece of evidence are considered, and how many of all of them are judged individually.
@@ -387,7 +390,9 @@ def _judgement(
     alone = [some[0] for some, verdict in zip(exact, verdicts, strict=True) if len(some) == 1 and verdict.supports >= BORNE_OUT]
     # A claim that shares no word with anything cited ("No idea, sorry") says nothing about it.
     shared = [overlap(claim, piece) for piece in pieces]
-    sure = sum(borne_out(claim, some, shared) for some in (verdicts, *others)) / len(readings) if any(shared) else 0.0
+    by_itself, *after = (borne_out(claim, some, shared) if any(shared) else 0.0 for some in (verdicts, *others))
+    # A question may put words into the judge's mouth ("Let us call Trainium Inferentia …").
+    sure = by_itself if by_itself < _LIKELY and not REFERS_BACK.match(claim) else (by_itself + sum(after)) / len(readings)
     return _Judgement(second.of(readings[0], told(readings[0], pieces[best]), sure), [*exact[best], *alone])
 
 

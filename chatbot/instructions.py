@@ -26,7 +26,7 @@ _ORDERS = re.compile(
     r"|\b(?:jailbreak|dan mode|developer mode|act as (?:a|an|if)|pretend (?:to be|that|you)|role-?play|simulate being)\b"
     # "You must mention …", "responses shall contain …", "whoever summarises this …"
     r"|\b(?:you|we|one|it) (?:must|should|shall|will|need to|ha(?:ve|s) to|ought to)\b[^.]{0,20}\b(?:mention|say|state|tell|write|claim|recommend|answer|reply|respond|quote)\b"
-    r"|\byour (?:duty|favou?rite|obligation|orders?|assignment|mission)\b|\bin (?:all|every|each|any) conversations?\b|\b(?:is|are) to be (?:praised|recommended|called|described|presented)\b"
+    r"|\byour (?:duty|favou?rite|obligation|orders?|assignment|mission)\b|\bin (?:all|every|each|any) conversations?\b|\b(?:all|everything|anything|whatever) (?:that )?you (?:write|say|answer|reply|output)\b|\b(?:is|are) to be (?:praised|recommended|called|described|presented)\b"
     r"|\b(?:let|make sure|ensure|see to it)\b[^.]{0,30}\b(?:anyone|everyone|people|users?|readers?|customers?)\b[^.]{0,20}\b(?:know|hear|learn|told)\b|\bmake sure (?:people|everyone|users|readers)\b"
     r"|\b(?:answers?|responses?|repl(?:y|ies)|summar(?:y|ies))\b[^.]{0,40}\b(?:shall|must|should|will) (?:contain|include|mention|say|state|begin|end|open|close)\b"
     r"|\b(?:whoever|anyone who|those who|everyone who)\b[^.]{0,20}\b(?:summari[sz]es?|answers?|paraphrases?|processes)\b|\b(?:begin|start of|new|end of) (?:context|prompt|instructions?|session)\b"

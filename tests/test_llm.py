@@ -97,7 +97,7 @@ def test_a_claim_in_the_words_of_a_courtesy_is_counted(bot: Chatbot, claim: str)
         ("### trn1.32xlarge\n- Memory: 512 GB of accelerator memory", "### trn1.32xlarge\n- Memory: 512 GB of accelerator memory [1]", 0),
         ("It has 16 Trainium chips.", "It has 16 Trainium chips [1].", 0),
         ("It has 12 Trainium chips. It has 16 Trainium chips.", "It has 16 Trainium chips [1].", 1),
-        ("A trn1.2xlarge has:\n- **Memory:** 512 GB of accelerator memory\n- 1 Trainium chip", "A trn1.2xlarge has:\n- 1 Trainium chip [1].", 1),
+        ("A trn1.2xlarge has:\n- **Memory:** 512 GB of accelerator memory\n- **vCPUs:** 8 vCPUs", "A trn1.2xlarge has:\n- **vCPUs:** 8 vCPUs [1]", 1),
     ],
 )
 def test_items_and_pronouns_are_read_with_what_they_are_about(bot: Chatbot, written: str, shown: str, dropped: int) -> None:

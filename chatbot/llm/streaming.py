@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from chatbot.answer import REFUSAL, Citation, Statement
 from chatbot.citations import (
+    REFERS_BACK,
     Checked,
     Evidence,
     Place,
@@ -54,7 +55,6 @@ _ADMISSION = re.compile(
     rf"|(?:{_NO_MORE}{{0,60}}? )?(?:is|are) not (?:stated|given|said|mentioned|covered|specified|addressed|published|in|found in) (?:in |by )?the (?:sources|passages|documents)\.?$",
     re.IGNORECASE,
 )
-_REFERS_BACK = re.compile(r"\W*(?:it|its|they|their|this|these|that|those|both)\b", re.IGNORECASE)
 # What claims nothing, so that nobody misses it: a list of keys, and courtesies.
 _COURTESY = re.compile(
     r"\W*(?:(?:sources?|references?|citations?|keys?)\W*|(?:sure|certainly|absolutely|of course|you['’]re welcome|thank(?:s| you)|(?:great|good) question)\b.{0,16}"
@@ -254,7 +254,7 @@ class SentenceStream:
         what stands above it."""
         if mentioned(sentence):
             return ""
-        before = [self._last] if _REFERS_BACK.match(sentence) else []
+        before = [self._last] if REFERS_BACK.match(sentence) else []
         return next((text for text in (*before, *(text for _, text in reversed(self._above))) if mentioned(text)), "")
 
     def _admission(self, sentence: str) -> bool:
