@@ -432,3 +432,15 @@ def test_differences_are_said_first(bot: Chatbot) -> None:
     moved = Workload(kwh=1000, region="ap-southeast-3")
     asked = Asked(moved, (Goal.CARBON, Goal.DIFFERENCE), others=(replace(moved, region="eu-central-2"),))
     assert draft_of(asked, Working(tables, bot.index, ["ignore the pue"])).text.startswith("641 kg of CO2e less in eu-central-2 than in ap-southeast-3")
+
+
+@pytest.mark.parametrize(
+    ("turns", "begins"),
+    [
+        (("What does an H100 cost?", "How many Trainium chips are in a trn1.32xlarge?"), "trn1.32xlarge has 16 AWS Trainium chips [1]."),
+        (("what does a g5.xlarge cost", "does the g6 have FP8?"), "Yes, the L4 supports FP8"),
+        (("how many H100 for a 70B in bf16?", "how many L40S?"), "At least 4 × L40S: a 70B model in bf16 needs 143 GB"),
+    ],
+)
+def test_a_later_question_that_is_complete_is_not_the_earlier_one_on_other_hardware(bot: Chatbot, turns: tuple[str, ...], begins: str) -> None:
+    assert ask(bot, *turns).text.startswith(begins)

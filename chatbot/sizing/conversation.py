@@ -224,7 +224,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
         return Heard(before.label, asked_for(said, before.label, before, known), computed=False, said=said, likely=probabilities(said, before.label))
     if before and before.label in FACTS and not before.computed and ((said.unknown and _NAME_ALONE.fullmatch(question)) or (not said.slots and HOLDS_TOGETHER.search(said.text))):
         return Heard(before.label, before.asked, computed=False, said=said, likely=dict.fromkeys(LABELS, 0.0) | {before.label: 1.0})
-    if before and (not computed or _leans(said, before)):
+    whole = bool(said.slots.keys() & HARDWARE) and not (computed or said.goals) and bool(_COMPLETE.match(said.text))
+    if before and not whole and (not computed or _leans(said, before)):
         claimed = _CONTINUED if before.computed else _CLAIMED
         after = probabilities(said, before.label)
         same = "cost" if before.label == "fact_price" and "hours" in said.slots else before.label  # a price followed by a duration asks for a cost
@@ -242,6 +243,8 @@ def _heard(question: str, said: Said, before: Heard | None, known: Known) -> Hea
     return Heard(label, asked, computed, said, likely=alone)
 
 
+# A question of its own: "does the g6 have FP8?", "how many chips are in a trn1.32xlarge?".
+_COMPLETE = re.compile(r"\W*(?:how many|does|do|has|have)\b(?!.*\b(?:it|that|this|they|them|those|these|we|i)\b)")
 # Asks what a document says, even of what could be computed.
 _CITES = re.compile(r"\baccording to (?:an?|the|our|your|this|that|these) (?:\w+ ){0,2}?(?:notes?|guides?|articles?|docs?|documents?|documentation|papers?|posts?|pages?|texts?|sources?|pattern)\b", re.IGNORECASE)
 
