@@ -35,7 +35,7 @@ _ITS = r"\s*(?:(?:the|an?|one|two|single|first|\d+x?|aws|nvidia|ec2|on|of|with|f
 _JOINED = re.compile(rf"\|{_OWN}(?:\s*[,/+&]|\s+(?:vs\.?|versus|or|against|and|over|instead of)\s|(?:\s+[\w-]+){{0,4}}?\s+(?:than|compare[sd]? (?:to|with))\s){_ITS}\|", re.IGNORECASE)
 _HELD = re.compile(r"\b(?:vs|versus|against|or|than|compar\w*|diff\w*|better|between|side by side|instead|over|rank(?:ed)?)\b", re.IGNORECASE)
 # Asks a later turn to compare what an earlier one did.
-_WHICH_OF_THEM = re.compile(r"\bwhich\b|\b(?:more|less|faster|slower|cheaper|dearer|better|bigger|larger|higher|lower|difference|same|equal|ahead|wins?)\b", re.IGNORECASE)
+_WHICH_OF_THEM = re.compile(r"\bwhich\b|\b(?:more|less|faster|slower|cheaper|dearer|better|bigger|larger|higher|lower|difference|same|equal|ahead|wins?|matter(?:s|ed)?|care about)\b", re.IGNORECASE)
 _OF_DOCUMENTS = re.compile(r"\b(?:why (?:is|are|do|does|did|not|would)|who|when|what (?:are|is) \w+ for|good for|carbon|co2\w*|emissions?|footprint|claims?|savings plans?|reserv\w+|spot|quota|capacity|available|availability|energy|efficien\w*|per[- ]watt|interfaces|nvlink|support\w*|exam)\b", re.IGNORECASE)
 # Words on the use of hardware and on how a question is asked; none of them turns a comparison of figures into something else.
 _FRAME = frozenset(

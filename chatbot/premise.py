@@ -93,7 +93,7 @@ def _patterns(index: Index) -> tuple[re.Pattern[str], ...]:
         rf"{thing}{_KIND} {_HAS} (?P<claim>{had})",
         rf"{thing}{_OF} (?P<claim>{had})",
         rf"\b(?:i|we) (?:have|use|run|rent)(?: an?| one)? {thing}{_KIND} with (?P<claim>{had})",
-        rf"\b(?:the|those|these) (?P<claim>{had})(?: (?:is|are|comes?))? (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}",
+        rf"\b(?:the|those|these|puts?|putting) (?P<claim>{had})(?: (?:is|are|comes?))? (?:in|of|on|inside)(?: (?:an?|one|the|my|our|your|each))* {thing}",
     )
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in patterns)
 

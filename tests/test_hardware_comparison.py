@@ -69,6 +69,7 @@ def test_a_later_turn_compares_with_what_the_turn_before_was_on(bot: Chatbot) ->
     ("turns", "lead"),
     [
         (["H100 vs H200", "which has more memory?"], "The H200 has 1.76 times the accelerator memory (141 GB against 80 GB) [1][2]."),
+        (["A10G or L4?", "memory bandwidth matters most"], "The A10G has twice the memory bandwidth (600 GB/s against 300 GB/s) [1][2]."),
         (["g5 vs g6 for LLM inference", "which one has more memory bandwidth"], "g5.xlarge has twice the memory bandwidth (600 GB/s against 300 GB/s) [1][2][3][4][5][6]."),
         (["p4d vs p4de", "same price tho?"], "p4d.24xlarge is cheaper ($21.96 an hour against $27.45, 1.25 times as much) [1][2][3][4][5][6]."),
         (["L4 vs T4 for inf. worth the swap?"], "g4dn.xlarge is cheaper ($0.526 an hour against $0.805, 1.53 times as much) [1][2][3][4][5][6]."),

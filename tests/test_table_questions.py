@@ -247,6 +247,7 @@ def test_a_later_turn_points_at_one_of_the_things_before(bot: Chatbot, turns: tu
         ("g6.xlarge has 48 GB of GPU memory, so will a 20B model in fp16 fit?", "g6.xlarge has 1 NVIDIA L4 GPU and 22.35 GiB of accelerator memory, not 48 GB [1].\nNo: a 20B model"),
         ("As p4de has 40 GB A100s, can it hold a 70B?", "p4de.24xlarge has 8 NVIDIA A100 GPUs and 640 GiB of accelerator memory (80 GiB each), not 40 GB each [1].\nYes: a 70B model"),
         ("Since inf2 has NVIDIA GPUs, can I run CUDA on it?", "inf2 instances have AWS Inferentia2 chips, not NVIDIA GPUs [1].\nNo"),
+        ("why did aws put H100s in the g6 family and not l4", "g6 instances have NVIDIA L4 GPUs, not H100s [1]."),
         ("Our g4dn nodes have V100s, can they run bf16?", "g4dn instances have NVIDIA T4 GPUs, not V100s [1].\n"),
         ("is it true that g5 uses the A100?", "No: g5 instances have NVIDIA A10G GPUs, not the A100 [1]."),
         ("p3 has V100s with 32 GB, right?", "No: p3 instances have NVIDIA V100 GPUs of 16 GiB, not 32 GB [1]."),
