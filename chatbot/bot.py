@@ -280,7 +280,7 @@ def _read_offline(query: Query, index: Index) -> Iterator[Event]:
         return
     after = None
     if premise.question:
-        *_, last = _answered(understand(premise.question, query.history, index), index)
+        *_, last = _answered(query if premise.question == query.standalone else understand(premise.question, query.history, index), index)
         after = last.answer if last.answer and not last.answer.refused else None
     *events, last = _known(query, premise.brief if after else premise.draft)
     if after and last.answer:

@@ -32,7 +32,9 @@ def describe_hardware(query: Query, index: Index) -> Draft | None:
         return None
     found = candidates(named[0].name.lower(), query.question, tables.facts) or []
     working = Working(tables, index, [query.question, "BF16 FP8"])
-    lines = _of_sizes(found, working) if found and found[0].instance else _of_accelerator(found[0], tables.facts, working) if found else []
+    if found and not found[0].instance and not _MEMORY.search(query.question.lower()):  # "A100" is the one with 40 GB and the one with 80
+        found = [Side(found[0].name, sheet) for alike in tables.facts.accelerators.values() if found[0].sheet in alike for sheet in alike]
+    lines = _of_sizes(found, working) if found and found[0].instance else [told for side in found for told in _of_accelerator(side, tables.facts, working)]
     return working.draft(*lines) if lines else None
 
 

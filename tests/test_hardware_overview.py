@@ -35,6 +35,13 @@ def test_memory_tells_two_accelerators_of_one_name_apart(bot: Chatbot, question:
     assert bot.ask(question).text.startswith(f"A100: {memory} of memory, ")
 
 
+def test_without_its_memory_each_accelerator_of_that_name_is_described(bot: Chatbot) -> None:
+    lines = bot.ask("what is the A100?").text.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "A100: 40 GB of memory", "- p4d.24xlarge: 8 × NVIDIA A100 GPU", "A100: 80 GB of memory", "- p4de.24xlarge: 8 × NVIDIA A100 GPU",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("question", ["H100 or H200?", "what is the price of a g6e.xlarge?", "is the H100 good?", "tell me about Llama 70B", "which instance has the H200?", "what is a GPU?", "H100 in eu-north-1?"])
 def test_whatever_asks_for_more_or_less_is_left_to_others(bot: Chatbot, question: str) -> None:
     assert describe_hardware(understand(question, (), bot.index), bot.index) is None
