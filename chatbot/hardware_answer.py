@@ -28,7 +28,7 @@ CARBON = r"co2|carbon|emission|\bemit|footprint|co₂"
 ENERGY = r"(?<!/)(?<!per )\bk?wh\b|energy|electric|strom"
 _IDLE = re.compile(r"\bidl\w+|\bleerlauf|\bstandby\b|\bau repos\b|\binactiv\w+")
 _EMBODIED = re.compile(r"^(?!.*\b(?:operational|electricity|included?|plus)\b)(?=.*\b(?:embodied|embedded|manufactur\w+|making)\b(?!.*\band\b))", re.DOTALL)
-_NOT_EMBODIED = re.compile(r"\b(?:no|not|without|except|leav\w+ out|minus|ignor\w+)\b[^.;]{0,25}\b(?:embodied|manufactur\w+)\b|\bembodied\b[^.;,]{0,12}\b(?:no|out|छोड़कर)\b")
+_NOT_EMBODIED = re.compile(r"\b(?:no|not|without|except|leav\w+ out|minus|ignor\w+)\b[^.;]{0,25}\b(?:embodied|manufactur\w+)\b|\bembodied\b[^.;,]{0,12}\b(?:no|out)\b")
 _WITH_EMBODIED = re.compile(r"\b(?:everything|in all|total|plus|including|included|incl|and|with|all in)\b")
 _WITHOUT_PUE = re.compile(r"\b(?:no|without|before|only grid|leaving out|ignore|sin|sans|ohne)\b[^.]{0,20}pue|\b(?:overhead|pue) (?:\w+ )?(?:already|left out)\b|\bit side\b|\bgrid (?:intensity )?only\b")
 _GPUS_ALONE = re.compile(r"\b(?:just|only) (?:for |of |in )?(?:the |its |all )?(?:gpus?|accelerators?|chips|cards)\b|\b(?:gpus?|accelerators?|chips|cards) (?:alone|only|by themselves)\b")
