@@ -8,11 +8,11 @@ from urllib.parse import quote as url_quote
 from app.escaping import as_html, mark_html, with_links
 from app.markdown_html import document_html, markdown_html
 from chatbot import Answer, Citation, Footprint, Passage
-from chatbot.comparison_table import Comparison, Property, TableRow, comparison, row_of
-from chatbot.conversations import header_above
-from chatbot.llm.models import OFFLINE
-from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
-from chatbot.render import places
+from chatbot.answer import OFFLINE
+from chatbot.history.conversations import header_above
+from chatbot.presentation.comparison_table import Comparison, Property, TableRow, comparison, row_of
+from chatbot.presentation.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
+from chatbot.presentation.render import places
 
 _T = TypeVar("_T")
 # Characters of a passage that are shown on each side of a quote.

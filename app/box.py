@@ -6,7 +6,7 @@ from app.conversation import Exchange, exchanges, submit
 from app.escaping import as_html
 from app.library import FILE_TYPES
 from app.resources import Operator
-from chatbot.characters import LONGEST_QUESTION
+from chatbot.language.characters import LONGEST_QUESTION
 
 _KEY, _NOTE, _EDITING = "box", "box-note", "editing"
 

@@ -28,8 +28,8 @@ from app.resources import Operator, bot_of, feedback_store, is_answered, starter
 from app.sidebar import opened_bot, show_conversations
 from app.streaming import events
 from chatbot import Chatbot, ReaderError
-from chatbot.llm.models import OFFLINE
-from chatbot.suggestions import follow_ups
+from chatbot.answer import OFFLINE
+from chatbot.presentation.suggestions import follow_ups
 from ingest import CorpusError, Index
 
 # Older exchanges are hidden behind a button, so that the two hundredth answer is as quick as the first.

@@ -15,7 +15,7 @@ from app.library import Added
 from app.own_files import own_copy
 from app.resources import conversation_store, operator
 from chatbot import Answer, ReaderError, Turn
-from chatbot.conversations import Conversation, ConversationStore, self_contained
+from chatbot.history.conversations import Conversation, ConversationStore, self_contained
 from chatbot.sizing import Workload
 
 # A follow-up depends on the latest turns; older ones only cost time and tokens.

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.escaping import as_html
 from app.markdown_html import document_html, section_id
-from chatbot.conversations import header_above
+from chatbot.history.conversations import header_above
 from ingest import Chunk, Document, Index
 
 _SHOWN = 60_000

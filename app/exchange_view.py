@@ -16,11 +16,11 @@ from app.memory_bar import memory_bar_html
 from app.resources import facts_of
 from app.size_inputs import size_link
 from chatbot import Answer, Feedback, FeedbackStore, ReaderError
-from chatbot.comparison_table import comparison
-from chatbot.hardware_comparison import figures_beside
-from chatbot.render import note
+from chatbot.figures.hardware_comparison import figures_beside
+from chatbot.history.transcript import conversation_as_markdown
+from chatbot.presentation.comparison_table import comparison
+from chatbot.presentation.render import note
 from chatbot.sizing import Workload, size
-from chatbot.transcript import conversation_as_markdown
 from ingest import Index
 
 _LONGEST_COMMENT = 2_000

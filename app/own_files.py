@@ -12,7 +12,8 @@ import streamlit as st
 
 from app.resources import Operator, bot_of
 from chatbot import Chatbot
-from chatbot.llm.models import OFFLINE, ModelSettings
+from chatbot.answer import OFFLINE
+from chatbot.llm.models import ModelSettings
 from ingest import Index
 
 _COPY, _PREFIX = "own-copy", "wattwise-session-"

@@ -13,14 +13,15 @@ from app.access import is_direct
 from app.library import Limits
 from app.streaming import hear_stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
+from chatbot.answer import OFFLINE
 from chatbot.app import AppSettings
-from chatbot.conversations import ConversationStore
-from chatbot.llm.models import OFFLINE, ModelSettings
+from chatbot.history.conversations import ConversationStore
+from chatbot.llm.models import ModelSettings
+from chatbot.presentation.suggestions import starters
 from chatbot.serve.settings import is_loopback
 from chatbot.settings import Settings, settings_from
 from chatbot.sizing import Facts
 from chatbot.sizing.sizing import CORPUS
-from chatbot.suggestions import starters
 from chatbot.working import load
 from ingest import CorpusError, Database, Place
 

@@ -9,10 +9,10 @@ from app.own_files import own_copy
 from app.progress import bar
 from app.resources import Operator, bot_of, feedback_store, model_settings
 from chatbot import Chatbot, FeedbackStore, ReaderError
-from chatbot.conversations import Conversation
-from chatbot.llm.models import OFFLINE
+from chatbot.answer import OFFLINE
+from chatbot.history.conversations import Conversation
+from chatbot.history.transcript import conversation_as_json, conversation_as_markdown
 from chatbot.sizing.sizing import CORPUS
-from chatbot.transcript import conversation_as_json, conversation_as_markdown
 from ingest import sync
 
 _LISTED = 20

@@ -12,7 +12,7 @@ from app.memory_bar import gb, hardware_words, machines, memory_bar_html, shown_
 from app.resources import Operator, bot_of, facts_of
 from app.size_inputs import ask_workload
 from chatbot import ReaderError
-from chatbot.llm.models import OFFLINE
+from chatbot.answer import OFFLINE
 from chatbot.sizing import Fit, Impact, Sizing, Task, size
 from chatbot.sizing.facts import short
 from chatbot.working import article

@@ -25,7 +25,7 @@ from app.own_files import index_to_add_to, own_copy
 from app.progress import bar
 from app.resources import Operator
 from chatbot import Chatbot, retrieve
-from chatbot.scope import has_nothing_near
+from chatbot.reader.scope import has_nothing_near
 from ingest import Document, Index, SyncReport, address_of
 
 _PAGE = 20

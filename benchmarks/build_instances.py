@@ -20,7 +20,7 @@ from zipfile import ZipFile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from ingest.instance_rows import COLUMNS, as_csv, instance_rows
+from ingest.fetching.instance_rows import COLUMNS, as_csv, instance_rows
 
 _DATA = re.compile(r"moto/ec2/resources/instance_types\.json(?:\.gz)?")
 _DATED = (*COLUMNS[: COLUMNS.index("Source")], "As of", *COLUMNS[COLUMNS.index("Source") :])

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from chatbot import citations
 from chatbot.answer import Passage
-from chatbot.citations import whole
+from chatbot.verification import citations
+from chatbot.verification.citations import whole
 from ingest import Chunk, Document, Source
 
 CLAIMS = Path(__file__).resolve().parents[1] / "tests" / "claims"
@@ -75,7 +75,7 @@ def calibration_error(probabilities: Scores, true: NDArray[np.bool_]) -> float:
 
 
 def fit() -> None:
-    """Print the weights of `chatbot.judge.borne_out`, and what they separate in five-fold cross-validation.
+    """Print the weights of `chatbot.verification.judge.borne_out`, and what they separate in five-fold cross-validation.
 
     The folds are over passages.
     """

@@ -36,17 +36,18 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from chatbot import Chatbot, Turn, proved_answers
+from chatbot import Chatbot, Turn
 from chatbot.evidence import Unit, units
-from chatbot.judge import in_its_place, relevant
-from chatbot.names import names
-from chatbot.proved_answers import Book, conversation, load_book, matches, near_to, read_as
-from chatbot.query import understand
-from chatbot.scoring import probability, score_units
-from chatbot.searching import search
-from chatbot.words import content_words, stem
+from chatbot.language.names import names
+from chatbot.language.words import content_words, stem
+from chatbot.question.query import understand
+from chatbot.reader import proved_answers
+from chatbot.reader.proved_answers import Book, conversation, load_book, matches, near_to, read_as
+from chatbot.reader.scoring import probability, score_units
+from chatbot.retrieval.searching import search
+from chatbot.verification.judge import in_its_place, relevant
 from ingest import Index, sync
-from ingest.minilm import JUDGE, adapted_weights, model_folder
+from ingest.encoding.minilm import JUDGE, adapted_weights, model_folder
 
 LABELS = Path(__file__).parent / "labels"
 REFERENCE = Path(__file__).parents[1] / "corpus" / "reference"
@@ -73,7 +74,7 @@ OF_OTHERS = 300
 # one; ALONE is the share of the choice that partial answers get if nothing answers.
 RIGHT, PARTLY = 2, 1
 BESIDE, ALONE = 0.1, 0.5
-# The features that only the judge gives (`chatbot.scoring`), missing before it has read a text; and the position of its
+# The features that only the judge gives (`chatbot.reader.scoring`), missing before it has read a text; and the position of its
 # logit for answers.
 READ = ("answers", "answers behind")
 ANSWERS = 3

@@ -36,7 +36,9 @@ from chatbot.bot import _known, _offline_answer, _refusal, alternative, from_doc
 from chatbot.draft import Draft
 from chatbot.exam.golden import load_questions
 from chatbot.exam.golden_scoring import failure
-from chatbot.proved_answers import (
+from chatbot.presentation.render import as_json
+from chatbot.question.query import Query, understand
+from chatbot.reader.proved_answers import (
     CHOSEN,
     FEATURES,
     LATER,
@@ -51,10 +53,8 @@ from chatbot.proved_answers import (
     nearest,
     told,
 )
-from chatbot.query import Query, understand
-from chatbot.render import as_json
 
-OUT = Path("chatbot/matching.safetensors")
+OUT = Path("chatbot/reader/matching.safetensors")
 PENALTY = 1.0
 # The weight of a turn that nothing answers. Something near answers most of what people ask, but a third of the graded
 # turns were written so that nothing does.

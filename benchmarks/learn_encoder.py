@@ -1,4 +1,4 @@
-"""Learn the encoder's adapter from benchmarks/labels/encoder and write ingest/adapter.safetensors.
+"""Learn the encoder's adapter from benchmarks/labels/encoder and write ingest/encoding/adapter.safetensors.
 
     python benchmarks/learn_encoder.py [--write]
 
@@ -38,12 +38,12 @@ from transformers import AutoModel, AutoTokenizer
 
 from chatbot.evidence import Unit, units
 from ingest import Chunk, Index, sync
-from ingest.minilm import WORD_DIMENSION, model_folder
-from ingest.vectors import encoded_text
+from ingest.encoding.minilm import WORD_DIMENSION, model_folder
+from ingest.storage.vectors import encoded_text
 
 HERE = Path(__file__).parent
 LABELS = HERE / "labels"
-ADAPTER = HERE.parent / "ingest" / "adapter.safetensors"
+ADAPTER = HERE.parent / "ingest" / "encoding" / "adapter.safetensors"
 RANK = 8
 SCALE = 2.0
 RATE = 5e-4
@@ -90,7 +90,7 @@ class Encoded(NamedTuple):
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--write", action="store_true", help="write ingest/adapter.safetensors")
+    options.add_argument("--write", action="store_true", help="write ingest/encoding/adapter.safetensors")
     write = options.parse_args().write
     torch.manual_seed(0)
     model = Model()
@@ -113,7 +113,7 @@ def main() -> None:
         print(f"epoch {epoch}: loss {loss:.3f}; right by vector {by_vector:.3f}, by words {by_words:.3f}", flush=True)
         if write:
             ADAPTER.write_bytes(save(model.changes()))
-            print(f"ADAPTER_SHA256 of ingest/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}", flush=True)
+            print(f"ADAPTER_SHA256 of ingest/encoding/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}", flush=True)
 
 
 def pieces_of(documents: Path) -> tuple[dict[str, list[Unit]], dict[str, list[Chunk]]]:
@@ -356,7 +356,7 @@ class Model:
         return np.asarray(found, dtype=np.float32)
 
     def changes(self) -> dict[str, NDArray[np.float16]]:
-        """Return the adapter as `ingest.minilm.adapt` reads it."""
+        """Return the adapter as `ingest.encoding.minilm.adapt` reads it."""
         changes = {
             f"{name}.weight.{part}": matrix.detach().numpy().astype(np.float16)
             for name, change in self._changed.items()

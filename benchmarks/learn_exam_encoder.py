@@ -38,8 +38,8 @@ from safetensors.numpy import load_file, save
 from torch import Tensor, nn
 
 HERE = Path(__file__).parent
-SENTENCES = HERE.parent / "ingest" / "adapter.safetensors"
-ADAPTER = HERE.parent / "ingest" / "exam-adapter.safetensors"
+SENTENCES = HERE.parent / "ingest" / "encoding" / "adapter.safetensors"
+ADAPTER = HERE.parent / "ingest" / "encoding" / "exam-adapter.safetensors"
 REFERENCE = HERE.parent / "corpus" / "reference"
 RATE = 3e-4
 EPOCHS = 2
@@ -78,7 +78,7 @@ def main() -> None:
         print(f"epoch {epoch}: loss {mean:.3f}", flush=True)
         if write:
             ADAPTER.write_bytes(save(model.changes()))
-            print(f"EXAM_ADAPTER_SHA256 of ingest/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}", flush=True)
+            print(f"EXAM_ADAPTER_SHA256 of ingest/encoding/minilm.py: {sha256(ADAPTER.read_bytes()).hexdigest()}", flush=True)
 
 
 def on_reference() -> list[ExamExample]:

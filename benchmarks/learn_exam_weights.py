@@ -2,7 +2,7 @@
 
     python benchmarks/learn_exam_weights.py INDEX [--write]
 
-With --write, the weights go to chatbot/examination/weights.json. Each question is held against INDEX, an index of
+With --write, the weights go to chatbot/exam_reader/weights.json. Each question is held against INDEX, an index of
 corpus/. An option's support is the logarithm of the summed exponentials of its evidence's worth, plus the worth of what
 all evidence says together. The probability of a right option against the wrong ones is the softmax of their supports.
 For a question that asks what does not hold, the loss takes the negated supports, and the choice is then made as the
@@ -33,15 +33,15 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from chatbot.exam import ExamQuestion, read_questions
-from chatbot.examination import DENIALS, DENIED, chosen, hold
-from chatbot.examination.ground import grounds
-from chatbot.examination.matter import matter_of
-from chatbot.query import understand
-from chatbot.searching import search
+from chatbot.exam_reader import DENIALS, DENIED, chosen, hold
+from chatbot.exam_reader.ground import grounds
+from chatbot.exam_reader.matter import matter_of
+from chatbot.question.query import understand
+from chatbot.retrieval.searching import search
 from ingest import Index, place_at, sync
 
 ROOT = Path(__file__).parent.parent
-WEIGHTS = ROOT / "chatbot" / "examination" / "weights.json"
+WEIGHTS = ROOT / "chatbot" / "exam_reader" / "weights.json"
 SEEDS = Path(os.environ.get("WATTWISE_SEEDS", ROOT.parent / "shared" / "seeds"))
 STRENGTH = 3.0
 FOLDS = 5
@@ -92,7 +92,7 @@ class Names(NamedTuple):
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("index", type=place_at)
-    options.add_argument("--write", action="store_true", help="write chatbot/examination/weights.json")
+    options.add_argument("--write", action="store_true", help="write chatbot/exam_reader/weights.json")
     given = options.parse_args()
     bank = labelled()
     of_sources = [number for number, asked in enumerate(bank) if asked.of_sources]

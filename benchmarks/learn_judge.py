@@ -92,7 +92,7 @@ class Judge(nn.Module):
         return logits
 
     def changes(self) -> dict[str, Tensor]:
-        """Return what `ingest.minilm.adapt` reads."""
+        """Return what `ingest.encoding.minilm.adapt` reads."""
         tensors = {n: p for n, p in self.model.named_parameters() if p.requires_grad}
         tensors |= {f"judge.{part}.{name}": p for part in ("hidden", "out") for name, p in getattr(self, part).named_parameters()}
         return as_whole_numbers(tensors)

@@ -37,12 +37,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-from chatbot.glossary import in_english
-from chatbot.proved_answers import Book, conversation, load_book, read_as
+from chatbot.language.glossary import in_english
+from chatbot.reader.proved_answers import Book, conversation, load_book, read_as
 from ingest import Index
-from ingest.minilm import QUESTIONS, SENTENCES, adapted_weights, model_folder
+from ingest.encoding.minilm import QUESTIONS, SENTENCES, adapted_weights, model_folder
 
-OUT = Path(__file__).parents[1] / "ingest" / "questions-adapter.safetensors"
+OUT = Path(__file__).parents[1] / "ingest" / "encoding" / "questions-adapter.safetensors"
 RATE, RATE_OF_PROXIES = 1.5e-4, 1e-3
 WARM = 20
 DROPOUT = 0.05
@@ -137,7 +137,7 @@ class Encoder(nn.Module):
         return vectors
 
     def changes(self) -> dict[str, Tensor]:
-        """Return what `ingest.minilm.adapt` reads."""
+        """Return what `ingest.encoding.minilm.adapt` reads."""
         return as_whole_numbers({name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad})
 
 
@@ -203,7 +203,7 @@ def main() -> None:
     report(encoder, texts)
     if given.write:
         OUT.write_bytes(save(encoder.changes()))
-        print(f"QUESTIONS_ADAPTER_SHA256 of ingest/minilm.py: {sha256(OUT.read_bytes()).hexdigest()}")
+        print(f"QUESTIONS_ADAPTER_SHA256 of ingest/encoding/minilm.py: {sha256(OUT.read_bytes()).hexdigest()}")
 
 
 if __name__ == "__main__":

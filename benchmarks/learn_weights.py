@@ -1,4 +1,4 @@
-"""Learn the weights of the evidence scorer and write chatbot/weights.json.
+"""Learn the weights of the evidence scorer and write chatbot/reader/weights.json.
 
     python benchmarks/learn_weights.py PAIRS JUDGED [--write]
 
@@ -21,9 +21,9 @@ from judge_pairs import PARTLY, READ, RIGHT, Found, judged_lists
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from chatbot.scoring import JUDGED
+from chatbot.reader.scoring import JUDGED
 
-WEIGHTS = Path(__file__).parents[1] / "chatbot" / "weights.json"
+WEIGHTS = Path(__file__).parents[1] / "chatbot" / "reader" / "weights.json"
 PARTS = 5
 Values = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("pairs", type=Path)
     options.add_argument("judged", type=Path)
-    options.add_argument("--write", action="store_true", help="write chatbot/weights.json")
+    options.add_argument("--write", action="store_true", help="write chatbot/reader/weights.json")
     given = options.parse_args()
     questions = list(judged_lists(given.pairs, given.judged, "labelled"))
     names, weights = list(questions[0].line["features"][0]), {}

@@ -22,7 +22,7 @@ from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.offline import read
-from chatbot.query import understand
+from chatbot.question.query import understand
 from ingest import Index, sync
 
 HERE = Path(__file__).resolve().parent

@@ -25,7 +25,7 @@ from chatbot import Chatbot
 from chatbot.answer import Passage
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.scripted import ScriptedChatModel
-from chatbot.marks import in_brackets, marked_numbers
+from chatbot.verification.marks import in_brackets, marked_numbers
 from ingest import Index
 
 LABELS = Path(__file__).parent / "labels" / "answers"

@@ -23,7 +23,7 @@ from ir_measures import RR, R, calc_aggregate, nDCG
 
 from chatbot import retrieve
 from ingest import Index, sync
-from ingest.encoder import DEFAULT_ENCODER
+from ingest.encoding.encoder import DEFAULT_ENCODER
 
 # The sample: every right page, one in two of the other pages of its guides, one in forty of the pages of other guides.
 NEAR, FAR = 2, 40

@@ -33,13 +33,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.retriever import retrieve
+from chatbot.retrieval.retriever import retrieve
 from ingest import Database, Index, Place, place_at, sync
-from ingest.derived import complete_derived, remove_others
-from ingest.encoder import DEFAULT_ENCODER
-from ingest.minilm import known_words
-from ingest.opening import open_store, writing
-from ingest.store import State, StoredRows
+from ingest.encoding.encoder import DEFAULT_ENCODER
+from ingest.encoding.minilm import known_words
+from ingest.storage.derived import complete_derived, remove_others
+from ingest.storage.opening import open_store, writing
+from ingest.storage.store import State, StoredRows
 from tests.servers.postgres import running
 
 GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden" / "tuned.jsonl"

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chatbot.answer import REFUSAL, Answer, Citation, Footprint, Passage, ReaderError, Turn, Usage
     from chatbot.bot import Chatbot, Event
-    from chatbot.characters import shown
     from chatbot.deadline import Cancelled
-    from chatbot.feedback import Feedback, FeedbackStore
-    from chatbot.hybrid_retriever import HybridRetriever
+    from chatbot.history.feedback import Feedback, FeedbackStore
+    from chatbot.language.characters import shown
     from chatbot.llm.models import ModelSettings
     from chatbot.llm.scripted import ScriptedChatModel
-    from chatbot.retriever import retrieve
+    from chatbot.retrieval.hybrid_retriever import HybridRetriever
+    from chatbot.retrieval.retriever import retrieve
 
 _HOMES = {
     "REFUSAL": "answer", "Answer": "answer", "Citation": "answer", "Footprint": "answer", "Passage": "answer", "ReaderError": "answer", "Turn": "answer", "Usage": "answer",
-    "Cancelled": "deadline", "shown": "characters", "Chatbot": "bot", "Event": "bot", "Feedback": "feedback", "FeedbackStore": "feedback", "retrieve": "retriever", "HybridRetriever": "hybrid_retriever",
+    "Cancelled": "deadline", "shown": "language.characters", "Chatbot": "bot", "Event": "bot", "Feedback": "history.feedback", "FeedbackStore": "history.feedback", "retrieve": "retrieval.retriever", "HybridRetriever": "retrieval.hybrid_retriever",
     "ModelSettings": "llm.models", "ScriptedChatModel": "llm.scripted",
 }  # fmt: skip
 __all__ = [

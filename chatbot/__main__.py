@@ -29,7 +29,7 @@ _ELSEWHERE = {
     "app": ("chatbot.app", "start the chat in the browser"),
     "slack": ("chatbot.slack.__main__", "answer in Slack"),
     "serve": ("chatbot.serve.__main__", "answer other programs over HTTP, as OpenAI's API does"),
-    "mcp": ("chatbot.mcp_server", "offer the tools of an MCP server"),
+    "mcp": ("chatbot.serve.mcp_server", "offer the tools of an MCP server"),
 }
 # What the system says where no more can be written, for example on a full disk.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -150,7 +150,7 @@ def _open(options: argparse.Namespace) -> "Chatbot":
 
 
 def _ask(options: argparse.Namespace) -> int:
-    from chatbot.render import as_json, as_text, note
+    from chatbot.presentation.render import as_json, as_text, note
 
     if (options.question is None) == (options.batch is None):
         print(
@@ -195,7 +195,7 @@ def _lines_of(path: Path) -> BinaryIO:
 
 
 def _batch_line(bot: "Chatbot", line: bytes, number: int) -> dict[str, Any]:
-    from chatbot.render import as_json
+    from chatbot.presentation.render import as_json
 
     identity, turns = _turns(line)
     if not turns:

@@ -10,6 +10,8 @@ from ingest import Chunk
 if TYPE_CHECKING:
     from chatbot.sizing.workload import Workload
 
+# The model of answers that no language model wrote.
+OFFLINE = "offline"
 REFUSAL = "The sources do not say."
 # The opening of an answer that is only `near` to what was asked.
 NEAREST = "The sources do not say this outright; nearest"

@@ -10,25 +10,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, overload
 
 from chatbot import deadline
-from chatbot.answer import REFUSAL, Answer, Footprint, Passage, ReaderError, Turn
-from chatbot.characters import as_asked, as_remembered, shown
-from chatbot.citations import Verified, verify
+from chatbot.answer import OFFLINE, REFUSAL, Answer, Footprint, Passage, ReaderError, Turn
 from chatbot.draft import Draft
-from chatbot.fact_answer import asks_rows, row_answer, whole_row
-from chatbot.figures_answer import answer_by_figures
-from chatbot.followup import stands_alone
+from chatbot.evidence.instructions import is_instruction
+from chatbot.figures.fact_answer import asks_rows, row_answer, whole_row
+from chatbot.figures.figures_answer import answer_by_figures
+from chatbot.figures.hardware_answer import asks_unit
+from chatbot.figures.hardware_comparison import compare_hardware, precedes_rows
+from chatbot.figures.hardware_overview import describe_hardware
+from chatbot.figures.sizing_answer import answer_by_sizing, sizes_a_model
 from chatbot.footprint import FootprintSettings, grid_carbon, machine_footprint, metered
-from chatbot.hardware_answer import asks_unit
-from chatbot.hardware_comparison import compare_hardware, precedes_rows
-from chatbot.hardware_overview import describe_hardware
-from chatbot.instructions import is_instruction
-from chatbot.llm.models import OFFLINE, ModelSettings
-from chatbot.llm.transcript import is_fit
-from chatbot.marks import without_marks
-from chatbot.meaning import load_encoders
+from chatbot.language.characters import as_asked, as_remembered, shown
+from chatbot.llm.models import ModelSettings
 from chatbot.offline import read, surest
 from chatbot.premise import false_premise
-from chatbot.proved_answers import (
+from chatbot.question.followup import stands_alone
+from chatbot.question.query import Query, understand
+from chatbot.reader.proved_answers import (
     SELDOM_SURER,
     STRONG,
     SURE,
@@ -46,12 +44,14 @@ from chatbot.proved_answers import (
     may_serve,
     nearest,
 )
-from chatbot.query import Query, understand
-from chatbot.retriever import merged
-from chatbot.scope import SCOPE, is_outside, small_talk
-from chatbot.searching import passages_to_read, search
+from chatbot.reader.scope import SCOPE, is_outside, small_talk
+from chatbot.retrieval.meaning import load_encoders
+from chatbot.retrieval.retriever import merged
+from chatbot.retrieval.searching import passages_to_read, search
 from chatbot.settings import settings_from
-from chatbot.sizing_answer import answer_by_sizing, sizes_a_model
+from chatbot.verification.citations import Verified, verify
+from chatbot.verification.fit import is_fit
+from chatbot.verification.marks import without_marks
 from chatbot.working import load as load_tables
 from ingest import Index, Place
 

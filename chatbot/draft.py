@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from chatbot.characters import parenthesised
-from chatbot.citations import Evidence
 from chatbot.computed import Computed
-from chatbot.scoring import Scored
+from chatbot.evidence.scored import Scored
+from chatbot.language.characters import parenthesised
 from chatbot.sizing.workload import Workload
+from chatbot.verification.citations import Evidence
 
 
 @dataclass(frozen=True, slots=True)

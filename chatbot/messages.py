@@ -16,7 +16,7 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.prompt_values import PromptValue
 
 from chatbot.answer import Answer, ReaderError, Turn
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
 
 Asked = str | PromptValue | BaseMessage | Sequence[MessageLikeRepresentation] | Mapping[str, Any]
 

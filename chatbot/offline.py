@@ -4,20 +4,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chatbot.answer import Passage
-from chatbot.attribute import asks_own_records, is_command
-from chatbot.citations import Evidence
-from chatbot.comparison import compare, lay_side_by_side
 from chatbot.draft import Draft, Notes
-from chatbot.eligibility import ANSWERS, eligible
-from chatbot.examination import examine
-from chatbot.fact_answer import Told, told_by_rows
-from chatbot.facts import state_facts
-from chatbot.hardware_comparison import compare_hardware
-from chatbot.offerings import answer_of_places
-from chatbot.phrasing import statement
-from chatbot.query import Query
-from chatbot.scoring import Scored, score_units
+from chatbot.evidence.scored import Scored
+from chatbot.exam_reader import examine
+from chatbot.figures.fact_answer import Told, told_by_rows
+from chatbot.figures.hardware_comparison import compare_hardware
+from chatbot.figures.offerings import answer_of_places
+from chatbot.question.attribute import asks_own_records, is_command
+from chatbot.question.query import Query
+from chatbot.reader.comparison import compare, lay_side_by_side
+from chatbot.reader.eligibility import ANSWERS, eligible
+from chatbot.reader.facts import state_facts
+from chatbot.reader.phrasing import statement
+from chatbot.reader.scoring import score_units
 from chatbot.table import answer_from_table
+from chatbot.verification.citations import Evidence
 from chatbot.working import load
 from ingest import Index
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
 from chatbot.per_index import per_index
-from chatbot.proved_answers import Match, answer_of, nearest
-from chatbot.query import Query, understand
+from chatbot.question.query import Query, understand
+from chatbot.reader.proved_answers import Match, answer_of, nearest
 from chatbot.sizing.facts import short
 from chatbot.table.bounds import NUMBER, value_of
 from chatbot.table.columns import ACCELERATOR, DEVICE

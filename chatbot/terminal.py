@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.bot import Chatbot, Event
-from chatbot.render import as_text, note
+from chatbot.presentation.render import as_text, note
 from ingest import CorpusError
 
 _WELCOME = "Ask which hardware should train or serve a model. /sources shows where the last answer stands; an empty line or Ctrl-D ends."

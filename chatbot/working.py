@@ -5,12 +5,12 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from chatbot.answer import Passage
-from chatbot.citations import Evidence
 from chatbot.computed import Computed
 from chatbot.draft import Draft, Marks
 from chatbot.per_index import per_index
 from chatbot.sizing import Facts, Task
 from chatbot.sizing.reading import Known
+from chatbot.verification.citations import Evidence
 from ingest import Chunk, Index, Row
 
 # Where the formula of a term is explained, for readers who want to know more: a document's name and the words in it.

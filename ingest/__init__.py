@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ingest.answers import ProvedAnswer, read_answers
     from ingest.document import Chunk, CorpusError, Document, Source
-    from ingest.encoder import Encoder, Remembered, load_encoder
-    from ingest.index import Index, check
-    from ingest.minilm import (
+    from ingest.encoding.encoder import Encoder, Remembered, load_encoder
+    from ingest.encoding.minilm import (
         Sentence,
         known_words,
         load_exam_encoder,
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
         load_question_encoder,
         load_sentence_encoder,
     )
-    from ingest.place import Database, Place, address_of, place_at
-    from ingest.postgres import Records
     from ingest.reading import read_document
     from ingest.rows import Row, load_tables, read_rows
+    from ingest.storage.index import Index, check
+    from ingest.storage.place import Database, Place, address_of, place_at
+    from ingest.storage.postgres import Records
     from ingest.syncing import SyncReport, sync
 
 # `sync` lives in `syncing.py`: importing a submodule named `ingest.sync` would replace the function with the module.
@@ -33,11 +33,11 @@ _HOMES = {
     for module, names in {
         "answers": "ProvedAnswer read_answers",
         "document": "Chunk CorpusError Document Source",
-        "encoder": "Encoder Remembered load_encoder",
-        "index": "Index check",
-        "minilm": "Sentence known_words load_exam_encoder load_judge load_question_encoder load_sentence_encoder",
-        "place": "Database Place address_of place_at",
-        "postgres": "Records",
+        "encoding.encoder": "Encoder Remembered load_encoder",
+        "storage.index": "Index check",
+        "encoding.minilm": "Sentence known_words load_exam_encoder load_judge load_question_encoder load_sentence_encoder",
+        "storage.place": "Database Place address_of place_at",
+        "storage.postgres": "Records",
         "reading": "read_document",
         "rows": "Row load_tables read_rows",
         "syncing": "SyncReport sync",

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ingest.document import CorpusError
-from ingest.encoder import DEFAULT_ENCODER
-from ingest.place import Place, place_at
+from ingest.encoding.encoder import DEFAULT_ENCODER
+from ingest.storage.place import Place, place_at
 from ingest.syncing import Progress, SyncReport, sync
 
 SHIPPED = Path(__file__).resolve().parents[1] / "corpus"

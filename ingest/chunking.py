@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from ingest.answers import holds_answers, question_chunks
 from ingest.blocks import Block, parse, trim
 from ingest.document import Chunk, Document
+from ingest.formats.plain import front_matter
 from ingest.lines import clean_title, is_plain
-from ingest.plain import front_matter
 
 # Sizes in characters. The encoder reads about 1,000; text longer than LIMIT is split into parts of about TARGET.
 TARGET = 750

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingest.document import CorpusError
-from ingest.encoder import Encoder, load_encoder
-from ingest.items import Item
+from ingest.encoding.encoder import Encoder, load_encoder
+from ingest.fetching.items import Item
 from ingest.reading import Reader, Reading
 
 _SECONDS = 5  # to wait for an address to answer; Ray itself would try for two minutes
@@ -125,7 +125,7 @@ def _read(item: Item, data: bytes) -> Reading | CorpusError:
 
 @cache
 def _reader() -> Reader:
-    import_module("ingest.loaders")  # otherwise a missing library would look like a damaged document
+    import_module("ingest.formats.loaders")  # otherwise a missing library would look like a damaged document
     return Reader()
 
 

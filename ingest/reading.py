@@ -23,7 +23,7 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 from ingest.document import Chunk, CorpusError, Document, Source
-from ingest.items import DAMAGED, Item
+from ingest.fetching.items import DAMAGED, Item
 
 _OUT_OF_MEMORY = 77
 _MOST = 4  # the one process that writes cannot keep up with more
@@ -208,7 +208,7 @@ def serve(seconds: float, memory: int) -> None:
     os.dup2(2, 1)  # so that what a library prints is not taken for the reply
     requests: SimpleQueue[tuple[Item, bytes]] = SimpleQueue()
     Thread(target=_listen, args=(sys.stdin.buffer, requests), daemon=True).start()
-    import_module("ingest.loaders")  # so that the import is not charged to the first document
+    import_module("ingest.formats.loaders")  # so that the import is not charged to the first document
     while True:
         item, data = requests.get()
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -235,7 +235,7 @@ def _listen(stream: BinaryIO, requests: "SimpleQueue[tuple[Item, bytes]]") -> No
 
 def _reply(item: Item, data: bytes) -> dict[str, object]:
     from ingest.chunking import chunks_with_context
-    from ingest.loaders import load
+    from ingest.formats.loaders import load
 
     try:
         document = load(item, data)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.document import Document
-from ingest.items import Item
-from ingest.loaders import load
-from ingest.sources import find_items
+from ingest.fetching.items import Item
+from ingest.fetching.sources import find_items
+from ingest.formats.loaders import load
 
 # Headers of the first column of a fact table: the kinds of things that questions name.
 KEYS = ("Instance type", "Model", "Accelerator", "Region")

@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 
 from ingest.answers import holds_answers, wordings_in
 from ingest.cluster import Cluster, joined
-from ingest.derived import complete_derived, remove_others
 from ingest.document import CorpusError
-from ingest.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
-from ingest.items import Failure, Item
-from ingest.minilm import QUESTIONS
-from ingest.opening import AnyStore, explained, open_store, writing
-from ingest.place import Place, place_at
-from ingest.plain import front_matter
+from ingest.encoding.encoder import DEFAULT_ENCODER, NO_ENCODER, gpu, load_encoder
+from ingest.encoding.minilm import QUESTIONS
+from ingest.fetching.items import Failure, Item
+from ingest.fetching.sources import find_items
+from ingest.formats.plain import front_matter
 from ingest.reading import ReaderPool, Reading
 from ingest.rows import is_fact_table
-from ingest.sources import find_items
-from ingest.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State
-from ingest.vectors import UnfinishedVectors, encoded_text, remove_unfinished
+from ingest.storage.derived import complete_derived, remove_others
+from ingest.storage.opening import AnyStore, explained, open_store, writing
+from ingest.storage.place import Place, place_at
+from ingest.storage.store import NO_DAMAGE, UNENCODED, Damage, Entry, Known, State
+from ingest.storage.vectors import UnfinishedVectors, encoded_text, remove_unfinished
 
 Progress = Callable[[str, int, int], None]
 """Called as progress(stage, done, total); the stage is "reading" or "encoding"."""
@@ -45,11 +45,8 @@ _BYTES_EACH = 256 << 10
 _UNCHANGED = "so the index is as it was"
 T = TypeVar("T")
 _Kind = Literal["added", "changed", "removed", "unchanged", "failed"]
-# Modules that do not affect a document's chunks. A change in any other module marks every document as changed.
-_ENGINE = frozenset({
-    "__init__", "__main__", "cluster", "derived", "encoder", "index", "lexical", "minilm", "opening", "place", "postgres",
-    "store", "syncing",
-})  # fmt: skip
+# What does not affect a document's chunks. A change in any other module marks every document as changed.
+_ENGINE = frozenset({"__init__", "__main__", "cluster", "encoding", "storage", "syncing"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +257,9 @@ def _fingerprint(item: Item, data: bytes) -> str:
 
 @cache
 def _reading_code() -> str:
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return sha256(b"\0".join(file.read_bytes() for file in files if file.stem not in _ENGINE)).hexdigest()
+    here = Path(__file__).parent
+    files = [path for path in sorted(here.rglob("*.py")) if path.parent.name not in _ENGINE and path.stem not in _ENGINE]
+    return sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def _stored(findings: Iterable[_Finding], store: AnyStore) -> Iterator[_Finding]:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from prompt_reading import passages_in
 
 from chatbot import REFUSAL, Answer, Chatbot, Turn
-from chatbot.citations import verify, whole
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_scoring import Asked, ask, false_answers, passed, report
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.offline import read
-from chatbot.query import Query, understand
-from chatbot.searching import search
+from chatbot.question.query import Query, understand
+from chatbot.retrieval.searching import search
+from chatbot.verification.citations import verify, whole
 from ingest import Index
 
 if TYPE_CHECKING:

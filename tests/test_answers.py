@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from chatbot import Chatbot, Turn
-from chatbot.citations import verify
-from chatbot.meaning import question_vector
-from chatbot.proved_answers import FEATURES, _draft, _letters, is_worth_telling, load_book, matches
-from chatbot.query import understand
+from chatbot.question.query import understand
+from chatbot.reader.proved_answers import FEATURES, _draft, _letters, is_worth_telling, load_book, matches
+from chatbot.retrieval.meaning import question_vector
+from chatbot.verification.citations import verify
 from ingest import Document, Index, Source, check, read_answers, sync
 from ingest.answers import Proof, ProvedAnswer, holds_answers, question_chunks, wordings_in
-from ingest.encoder import DEFAULT_ENCODER
-from ingest.minilm import load_question_encoder
-from ingest.place import Place
+from ingest.encoding.encoder import DEFAULT_ENCODER
+from ingest.encoding.minilm import load_question_encoder
+from ingest.storage.place import Place
 from tests.marks import left_to_evaluation
 
 ROOT = Path(__file__).resolve().parents[1]

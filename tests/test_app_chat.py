@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app.conversation import Exchange
 from app.resources import conversation_store, feedback_store
 from chatbot import Answer, Chatbot, FeedbackStore, Turn
-from chatbot.conversations import ConversationStore
+from chatbot.history.conversations import ConversationStore
 from ingest import sync
 from tests.app_pages import ROOT, html, listening, press, started
 

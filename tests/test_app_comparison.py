@@ -6,9 +6,18 @@ import pytest
 
 from chatbot import Answer, Chatbot, Citation, Passage
 from chatbot.answer import Statement
-from chatbot.comparison_table import Cell, Comparison, Property, Side, TableRow, comparison, marked, property_of
-from chatbot.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
-from chatbot.options import Option
+from chatbot.presentation.comparison_table import (
+    Cell,
+    Comparison,
+    Property,
+    Side,
+    TableRow,
+    comparison,
+    marked,
+    property_of,
+)
+from chatbot.presentation.option_verdicts import ExamAnswer, OptionVerdict, exam_answer
+from chatbot.question.options import Option
 from ingest import Chunk, Document, Source
 
 TABLE = """| Type | As of | vCPUs | Memory | GPU memory each | GPU memory | GPU |

@@ -23,7 +23,7 @@ from app.library import (
 )
 from chatbot import Chatbot
 from ingest import CorpusError, Index, sync
-from ingest.items import SUFFIXES
+from ingest.fetching.items import SUFFIXES
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = Limits(bytes=10_000, count=3)

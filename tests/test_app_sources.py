@@ -15,7 +15,7 @@ from app.progress import left_words
 from app.sources import listed, report_html
 from chatbot import Chatbot
 from ingest import Index, SyncReport, sync
-from ingest.items import Failure
+from ingest.fetching.items import Failure
 from tests.app_pages import ROOT, html, listening, press, started
 
 NOTE = b"# Quokka $x$ chips\n\nThe Quokka-9 chip has 77 GB of memory.\n"

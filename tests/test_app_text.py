@@ -13,7 +13,7 @@ from app.escaping import as_html, as_label, mark_html, with_links
 from app.markdown_html import document_html
 from chatbot import Answer, Citation, Footprint, Passage, Usage, shown
 from chatbot.answer import Statement
-from chatbot.comparison_table import Cell, Comparison, Property
+from chatbot.presentation.comparison_table import Cell, Comparison, Property
 from ingest import Chunk, Document, Source
 
 HOSTILE = '<script>alert(1)</script> $x^2$ **bold** <img src=x onerror="alert(1)"> :red[hi] שלום [9]'

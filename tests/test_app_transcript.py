@@ -9,9 +9,9 @@ from markdown_it import MarkdownIt
 
 from chatbot import Chatbot
 from chatbot.answer import Answer, Citation, Passage
-from chatbot.render import as_json
-from chatbot.suggestions import STARTERS, follow_ups, starters
-from chatbot.transcript import conversation_as_json, conversation_as_markdown
+from chatbot.history.transcript import conversation_as_json, conversation_as_markdown
+from chatbot.presentation.render import as_json
+from chatbot.presentation.suggestions import STARTERS, follow_ups, starters
 from ingest import Chunk, Document, Source
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from chatbot.attribute import asked_operation
+from chatbot.question.attribute import asked_operation
 
 
 @pytest.mark.parametrize(

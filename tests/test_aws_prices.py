@@ -11,14 +11,14 @@ from urllib.parse import parse_qs
 
 import pytest
 
-import ingest.aws
+import ingest.fetching.aws
 from chatbot import Chatbot
 from chatbot.sizing.facts import Facts
 from ingest import Index, sync
-from ingest.aws import price_rows
 from ingest.document import CorpusError
-from ingest.items import Item
-from ingest.sources import find_items
+from ingest.fetching.aws import price_rows
+from ingest.fetching.items import Item
+from ingest.fetching.sources import find_items
 
 pytest.importorskip("boto3")
 
@@ -149,8 +149,8 @@ def test_another_day_changes_the_date_of_a_table_alone_and_a_region_that_cannot_
     index = tmp_path / "index"
     assert sync([PRICES], index, encoder="none").added == (PRICES,)
     assert sync([PRICES], index, encoder="none").unchanged == (PRICES,)
-    source = ingest.aws._source
-    monkeypatch.setattr("ingest.aws._source", lambda table, region, _: source(table, region, date(2031, 5, 4)))
+    source = ingest.fetching.aws._source
+    monkeypatch.setattr("ingest.fetching.aws._source", lambda table, region, _: source(table, region, date(2031, 5, 4)))
     report = sync([PRICES], index, encoder="none")
     assert (report.changed, report.encoded) == ((PRICES,), 0)
 

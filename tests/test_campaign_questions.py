@@ -12,18 +12,18 @@ from tests.marks import left_to_evaluation
 
 # Functions that process every question, answer or exam file.
 FUNCTIONS = [
-    "asked_quantity.counted",
-    "asked_quantity.asked_dimensions",
-    "citations.bare",
-    "evidence.wording.plain",
-    "evidence.wording.label_of",
+    "question.asked_quantity.counted",
+    "question.asked_quantity.asked_dimensions",
+    "verification.citations.bare",
+    "language.wording.plain",
+    "language.wording.label_of",
     "exam.gift.looks_like_gift",
     "exam.asking.text_put_back",
     "exam.text_forms.read_text",
-    "examination.entailment.denied",
-    "llm.transcript.is_fit",
-    "marks.marked_sentences",
-    "quantities.quantities",
+    "exam_reader.entailment.denied",
+    "verification.fit.is_fit",
+    "verification.marks.marked_sentences",
+    "language.quantities.quantities",
 ]
 KINDS = ["letters", "digits", "brackets", "dots", "dashes", "tables", "quotes", "chinese", "spaces", "lines"]
 
@@ -76,7 +76,7 @@ def wrong_with(bot: Chatbot, turns: Sequence[str]) -> list[str]:
 
 @pytest.mark.evaluation
 def test_no_pattern_of_the_question_goes_on_and_on() -> None:
-    found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.query.")}
+    found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.question.query.")}
     assert len(found) > 10
     assert {place for place, one in found.items() if patterns.slowest(one)[0] > patterns.SECONDS} == set()
 

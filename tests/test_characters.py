@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot import Answer, Chatbot, Citation, Passage, ReaderError, Turn, shown
-from chatbot.characters import LONGEST_QUESTION, LONGEST_WORD, MOST_TURNS, as_asked, as_remembered
-from chatbot.render import as_json, as_text
+from chatbot.language.characters import LONGEST_QUESTION, LONGEST_WORD, MOST_TURNS, as_asked, as_remembered
+from chatbot.presentation.render import as_json, as_text
 from ingest import Chunk, Document, Source
 
 REVERSED = "\u202e84\u202c W"

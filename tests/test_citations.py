@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.answer import NEAREST, REFUSAL, Passage
-from chatbot.citations import verify, whole
 from chatbot.draft import Draft, Notes
 from chatbot.evidence import units
-from chatbot.marks import marked_numbers
-from chatbot.scoring import Scored
+from chatbot.evidence.scored import Scored
+from chatbot.verification.citations import verify, whole
+from chatbot.verification.marks import marked_numbers
 from ingest import Chunk, Document, Source
 
 TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.loaders import clean
+from ingest.formats.loaders import clean
 
 # Random characters alone would hardly ever trigger the cleaners.
 _TEXTS = st.text(

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.answer import Passage
-from chatbot.citations import Evidence, verify
 from chatbot.computed import Computed, numbers
+from chatbot.verification.citations import Evidence, verify
 from ingest import Chunk, Document, Source
 
 TEXT = "| g6e.xlarge | $1.861 | us-east-1 | 2026-07-20 |\n| g6e.xlarge | NVIDIA L40S GPU | 44.7 GiB |"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Chatbot
-from chatbot.conversations import KEPT, ConversationStore, header_above, self_contained
+from chatbot.history.conversations import KEPT, ConversationStore, header_above, self_contained
 
 
 @pytest.fixture

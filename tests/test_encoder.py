@@ -17,8 +17,8 @@ import pytest
 from safetensors.numpy import save
 
 from ingest import CorpusError
-from ingest.encoder import DEFAULT_ENCODER, Encoder, Remembered, load_encoder
-from ingest.minilm import EXAM, NAME, QUESTIONS, SENTENCES, adapt, load_weights, threads
+from ingest.encoding.encoder import DEFAULT_ENCODER, Encoder, Remembered, load_encoder
+from ingest.encoding.minilm import EXAM, NAME, QUESTIONS, SENTENCES, adapt, load_weights, threads
 from ingest.reading import processors
 
 TEXTS = [
@@ -198,7 +198,7 @@ def test_weights_other_than_the_published_ones_are_refused(tmp_path: Path) -> No
 
 def test_the_default_encoder_imports_neither_torch_nor_onnx_when_it_is_cached(encoder: Encoder) -> None:
     code = (
-        "import sys; from ingest.encoder import *; load_encoder(DEFAULT_ENCODER).encode(['a', 'b']);"
+        "import sys; from ingest.encoding.encoder import *; load_encoder(DEFAULT_ENCODER).encode(['a', 'b']);"
         "print([name for name in ('torch', 'onnx', 'safetensors', 'transformers') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -210,7 +210,7 @@ def test_encoding_collects_no_telemetry(tmp_path: Path) -> None:
     """onnxruntime stores telemetry for Microsoft in the user's cache folder; with CI set, it sends none anyway."""
     unset = ("CI", "ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME")
     environment = {name: value for name, value in os.environ.items() if name not in unset} | {"HOME": str(tmp_path)}
-    program = f"from ingest.encoder import load_encoder; load_encoder({DEFAULT_ENCODER!r}).encode(['a'])"
+    program = f"from ingest.encoding.encoder import load_encoder; load_encoder({DEFAULT_ENCODER!r}).encode(['a'])"
     subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
     assert [path.name for path in (tmp_path / ".cache").iterdir()] == ["wattwise"]
 

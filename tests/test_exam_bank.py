@@ -9,7 +9,7 @@ import pytest
 from chatbot import Chatbot
 from chatbot.exam import ExamQuestion, QuestionSet, read_questions
 from chatbot.exam.baselines import chance, longest, picked
-from chatbot.options import parse_options
+from chatbot.question.options import parse_options
 
 BANK = Path(__file__).resolve().parents[1] / "corpus" / "exam"
 

@@ -12,7 +12,7 @@ from chatbot.exam import ExamQuestion, ask_question, ask_questions
 from chatbot.exam.asking import graded, is_positional, order_of, put_back, text_put_back
 from chatbot.exam.baselines import always_b, chance, closed_book, longest, picked, retrieval_only
 from chatbot.exam.rates import Bin, Rate, Score, bins, expected_calibration_error, mcnemar
-from chatbot.examination import _likelihood
+from chatbot.exam_reader import _likelihood
 
 SPOT = ExamQuestion("spot", "Which option may lose its capacity?", ("On-Demand", "Spot", "Dedicated Hosts"), (1,))
 TWO = ExamQuestion("two", "Which are chips?", ("Trainium", "Fargate", "Inferentia2", "S3"), (0, 2))

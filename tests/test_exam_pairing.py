@@ -2,9 +2,9 @@
 
 import pytest
 
-from chatbot.examination.entailment import denied
-from chatbot.examination.pairing import clause_of, clauses, is_of_another, stems_and_letters
-from chatbot.examination.pieces import pieces_of
+from chatbot.exam_reader.entailment import denied
+from chatbot.exam_reader.pairing import clause_of, clauses, is_of_another, stems_and_letters
+from chatbot.exam_reader.pieces import pieces_of
 
 MEMORY = "C chips have 2 GB of memory per core, M chips 4 GB and R chips 8 GB."
 PLANS = "Green Instances are the wrong choice for work that runs for years; a Red Plan costs less there."

@@ -9,7 +9,6 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.answer import Answer, ReaderError, Turn
-from chatbot.characters import shown as visible
 from chatbot.exam import (
     Comparison,
     ExamQuestion,
@@ -33,6 +32,7 @@ from chatbot.exam import (
 )
 from chatbot.exam.baselines import BaselineScore
 from chatbot.exam.results import as_row, from_row, read_rows
+from chatbot.language.characters import shown as visible
 
 CHIPS = ExamQuestion(
     "chips", "How many Trainium chips are in a trn1.32xlarge?", ("Two", "16", "64"), (1,), topic="sizes", file="own.jsonl",

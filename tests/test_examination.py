@@ -7,15 +7,15 @@ import pytest
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL
 from chatbot.evidence import units
-from chatbot.examination import chosen
-from chatbot.examination.entailment import _reading, denied, has_numbers
-from chatbot.examination.ground import grounds, on_question
-from chatbot.examination.instance_letters import families, said_by_letters
-from chatbot.examination.matter import matter_of
-from chatbot.examination.option_evidence import extremes
-from chatbot.examination.requirements import poles, stance
-from chatbot.query import understand
-from chatbot.searching import search
+from chatbot.exam_reader import chosen
+from chatbot.exam_reader.entailment import _reading, denied, has_numbers
+from chatbot.exam_reader.ground import grounds, on_question
+from chatbot.exam_reader.instance_letters import families, said_by_letters
+from chatbot.exam_reader.matter import matter_of
+from chatbot.exam_reader.option_evidence import extremes
+from chatbot.exam_reader.requirements import poles, stance
+from chatbot.question.query import understand
+from chatbot.retrieval.searching import search
 from ingest import sync
 
 PURCHASE = """# Purchase options

@@ -7,12 +7,12 @@ import pytest
 
 from chatbot import Chatbot
 from chatbot.answer import REFUSAL, Answer, Passage, Turn
-from chatbot.citations import Evidence, verify
 from chatbot.sizing.facts import Facts, Host, Price, Pue
 from chatbot.table.bounds import Reading
 from chatbot.table.columns import TYPE
 from chatbot.table.instances import load_tables as tables_of
 from chatbot.table.lookup import _said, _words, take_things
+from chatbot.verification.citations import Evidence, verify
 from ingest import Index, sync
 from ingest.document import Document, Source
 from ingest.rows import is_fact_table, read_rows

@@ -5,10 +5,10 @@ import re
 import pytest
 
 from chatbot import Answer, Chatbot, Turn
-from chatbot.figures_answer import answer_by_figures
-from chatbot.query import understand
+from chatbot.figures.figures_answer import answer_by_figures
+from chatbot.figures.sizing_answer import answer_by_sizing
+from chatbot.question.query import understand
 from chatbot.sizing.given import read_given, read_turns
-from chatbot.sizing_answer import answer_by_sizing
 from chatbot.working import load
 
 

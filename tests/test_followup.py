@@ -3,8 +3,8 @@
 import pytest
 
 from chatbot.answer import Turn
-from chatbot.followup import condense, stands_alone
-from chatbot.query import Query
+from chatbot.question.followup import condense, stands_alone
+from chatbot.question.query import Query
 
 SIZES = {
     "trn1": ["trn1.2xlarge", "trn1.32xlarge"],

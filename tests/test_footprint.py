@@ -12,7 +12,7 @@ from chatbot.exam.results import Question, Result
 from chatbot.footprint import FootprintSettings, Meter, grid_carbon, machine_footprint
 from chatbot.llm import costs
 from chatbot.llm.models import ModelSettings, is_hosted
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
 from chatbot.settings import settings_from
 from chatbot.sizing import Facts
 from tests.conftest import ROOT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.glossary import in_english
+from chatbot.language.glossary import in_english
 
 TUNED = [*Path(__file__).parent.glob("golden/*tuned.jsonl"), *Path(__file__).parent.glob("natural/*tuned.jsonl")]
 

@@ -3,9 +3,9 @@
 import pytest
 
 from chatbot import Chatbot, Turn
-from chatbot.comparison_table import Cell, Comparison, Property, comparison
-from chatbot.hardware_comparison import compare_hardware, figures_beside
-from chatbot.query import understand
+from chatbot.figures.hardware_comparison import compare_hardware, figures_beside
+from chatbot.presentation.comparison_table import Cell, Comparison, Property, comparison
+from chatbot.question.query import understand
 from chatbot.working import load
 
 

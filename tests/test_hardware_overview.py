@@ -3,8 +3,8 @@
 import pytest
 
 from chatbot import Chatbot, Turn
-from chatbot.hardware_overview import describe_hardware
-from chatbot.query import understand
+from chatbot.figures.hardware_overview import describe_hardware
+from chatbot.question.query import understand
 
 
 def test_a_type_is_described_by_its_row_its_price_and_its_accelerators(bot: Chatbot) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ingest import CorpusError, Index, Place, sync
-from ingest.encoder import DEFAULT_ENCODER
+from ingest.encoding.encoder import DEFAULT_ENCODER
 from tests.marks import folder_first, one_of
 
 PAGES = {
@@ -191,7 +191,7 @@ def test_derived_files_are_made_again_without_encoding(
     vector, place = before.encode(["chips"])[0], tmp_path / "index" / "derived-1"
     expected = before.lexical("chips", 5), before.dense(vector, 5)
     damaged(place, damage)
-    monkeypatch.setattr("ingest.encoder.load_encoder", None)
+    monkeypatch.setattr("ingest.encoding.encoder.load_encoder", None)
 
     index = Index.open(tmp_path / "index")
 
@@ -200,14 +200,14 @@ def test_derived_files_are_made_again_without_encoding(
 
 
 def test_lists_of_vectors_are_made_again_without_encoding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.vectors.LISTED_FROM", 100)
+    monkeypatch.setattr("ingest.storage.vectors.LISTED_FROM", 100)
     parts = "\n\n".join(f"## Part {number}\n\nChip {number} trains models." for number in range(200))
     sync([write(tmp_path / "docs", {"parts.md": f"# Parts\n\n{parts}\n"})], tmp_path / "index")
     before = Index.open(tmp_path / "index")
     vector = before.encode(["Which chip trains models?"])[0]
     expected = before.dense(vector, 20)
     damaged(tmp_path / "index" / "derived-1", "missing")
-    monkeypatch.setattr("ingest.encoder.load_encoder", None)
+    monkeypatch.setattr("ingest.encoding.encoder.load_encoder", None)
 
     found = Index.open(tmp_path / "index").dense(vector, 20)
 

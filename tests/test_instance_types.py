@@ -15,10 +15,10 @@ from zipfile import ZipFile, ZipInfo
 import pytest
 
 from ingest.document import CorpusError
-from ingest.instance_rows import COLUMNS, as_csv, instance_rows
-from ingest.items import Item
-from ingest.loaders import load
-from ingest.sources import find_items
+from ingest.fetching.instance_rows import COLUMNS, as_csv, instance_rows
+from ingest.fetching.items import Item
+from ingest.fetching.sources import find_items
+from ingest.formats.loaders import load
 from tests.marks import one_of
 
 pytest.importorskip("moto.server")

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from chatbot.evidence import units
-from chatbot.instructions import is_instruction
+from chatbot.evidence.instructions import is_instruction
 from ingest import Index
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatbot.evidence import Unit, units
-from chatbot.judge import Verdict, borne_out, judge, told
+from chatbot.verification.judge import Verdict, borne_out, judge, told
 from ingest import Chunk, Document, Source
 
 TEXT = """# Trainium and Inferentia

@@ -12,7 +12,7 @@ from prompt_reading import passages_in, says
 from chatbot import REFUSAL, Answer, Chatbot, Turn, Usage
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.scripted import ScriptedChatModel
-from chatbot.render import note
+from chatbot.presentation.render import note
 
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from chatbot import Chatbot
-from chatbot.citations import whole
 from chatbot.llm.choices import Examined, contradicts, examined
-from chatbot.options import Option
-from chatbot.query import understand
-from chatbot.searching import search
+from chatbot.question.options import Option
+from chatbot.question.query import understand
+from chatbot.retrieval.searching import search
+from chatbot.verification.citations import whole
 
 EXAM = "Which chip is built for serving predictions?\nA. Trainium\nB. Inferentia\nC. The H100"
 SERVES = "AWS Inferentia is for inference, which means serving predictions"

@@ -15,8 +15,8 @@ from prompt_reading import key_of, passages_in
 from chatbot import Answer, Chatbot, Passage, Turn
 from chatbot.llm.prompts import answering, repeats_rules
 from chatbot.llm.scripted import ScriptedChatModel
-from chatbot.query import Query
-from chatbot.render import as_text
+from chatbot.presentation.render import as_text
+from chatbot.question.query import Query
 from ingest import Chunk, Document, Index, Source, sync
 from tests.marks import one_of
 

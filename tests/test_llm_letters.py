@@ -3,7 +3,7 @@
 import pytest
 
 from chatbot.llm.letters import chosen, undressed
-from chatbot.options import Option
+from chatbot.question.options import Option
 
 CHIPS = (Option("A", "Trainium"), Option("B", "Inferentia"), Option("C", "The H100"), Option("D", "Graviton4"))
 LIST = "- A. Trainium: it is for training.\n- B. Inferentia: it is for inference.\n- C. The H100: a GPU.\n- D. Graviton4: a CPU."

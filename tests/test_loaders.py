@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from benchmarks.campaign.documents import workbook
 from ingest.document import CorpusError, Document, Source
-from ingest.items import FORMATS, Item
-from ingest.loaders import LOADERS, MAX_BYTES, SUFFIXES, front_matter, load
+from ingest.fetching.items import FORMATS, Item
+from ingest.formats.loaders import LOADERS, MAX_BYTES, SUFFIXES, front_matter, load
 
 
 def loaded(name: str, data: bytes | str, source: Source | None = None, **fields: str) -> Document:
@@ -67,7 +67,7 @@ def saved(save: Callable[[io.BytesIO], object]) -> bytes:
 
 def test_a_parser_is_imported_only_by_a_file_that_needs_it() -> None:
     parsers = {"trafilatura", "bs4", "docutils", "pypdfium2", "mammoth", "pptx", "openpyxl", "boto3", "httpx", "torch"}
-    code = f"import sys, ingest.loaders, ingest.sources; print({parsers} & set(sys.modules))"
+    code = f"import sys, ingest.formats.loaders, ingest.fetching.sources; print({parsers} & set(sys.modules))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "set()\n"
 
@@ -514,7 +514,7 @@ def test_a_sheet_is_a_section_and_its_cells_are_shown_as_in_the_sheet() -> None:
 def test_a_package_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     import openpyxl
 
-    from ingest import office
+    from ingest.formats import office
 
     monkeypatch.setattr(office, "_LARGEST_UNPACKED", 1000)
     assert "unpacks to more than" in reason("a.xlsx", saved(openpyxl.Workbook().save))

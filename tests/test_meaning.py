@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot import meaning
-from chatbot.meaning import nearness, nearness_of_words
+from chatbot.retrieval import meaning
+from chatbot.retrieval.meaning import nearness, nearness_of_words
 from ingest import Index, Remembered, Sentence, sync
-from ingest.minilm import DIMENSION, WORD_DIMENSION
+from ingest.encoding.minilm import DIMENSION, WORD_DIMENSION
 
 
 def sentence(*words: int) -> Sentence:

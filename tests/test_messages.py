@@ -8,9 +8,9 @@ from langchain_core.prompt_values import StringPromptValue
 from langchain_core.prompts import ChatPromptTemplate
 
 from chatbot import Answer, Chatbot, ReaderError, Turn, Usage
-from chatbot.citations import bare
 from chatbot.messages import as_end, as_message, as_piece, asked
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
+from chatbot.verification.citations import bare
 
 TURN = Turn("What is Trn1?", "An instance [1].")
 SAID = [HumanMessage(TURN.question), AIMessage(TURN.answer)]

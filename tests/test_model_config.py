@@ -9,9 +9,9 @@ import pytest
 from chatbot.sizing.facts import Facts
 from ingest import Index, sync
 from ingest.document import CorpusError
-from ingest.items import Item
-from ingest.loaders import load
-from ingest.model_config import COLUMNS, is_model_config, model_name, model_row
+from ingest.fetching.items import Item
+from ingest.formats.loaders import load
+from ingest.formats.model_config import COLUMNS, is_model_config, model_name, model_row
 
 # Published configurations, without the keys that no column holds.
 LLAMA = {

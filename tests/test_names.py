@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.names import mentioned, names
+from chatbot.language.names import mentioned, names
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import pytest
 
-from chatbot.options import Option, parse_options
+from chatbot.question.options import Option, parse_options
 
 OPTIONS = (Option("A", "Trn1"), Option("B", "Inf2"), Option("C", "P4d"))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.parts import questions
+from chatbot.question.parts import questions
 
 
 @pytest.mark.parametrize(

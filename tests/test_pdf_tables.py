@@ -1,4 +1,4 @@
-from ingest.pdf import Cell, Line, tables
+from ingest.formats.pdf import Cell, Line, tables
 
 
 def row(height: float, *cells: tuple[str, float, float]) -> Line:

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from chatbot.evidence import Unit, units
-from chatbot.phrasing import statement
-from chatbot.query import Query
+from chatbot.question.query import Query
+from chatbot.reader.phrasing import statement
 from ingest import Chunk, Document, Source
 
 

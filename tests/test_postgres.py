@@ -14,16 +14,16 @@ import pytest
 
 from benchmarks.campaign import stop
 from chatbot import Chatbot, FeedbackStore, ReaderError
-from chatbot.conversations import KEPT, ConversationStore
 from chatbot.exam.golden import GoldenQuestion, load_questions
 from chatbot.exam.golden_scoring import ask
-from chatbot.retriever import retrieve
+from chatbot.history.conversations import KEPT, ConversationStore
+from chatbot.retrieval.retriever import retrieve
 from chatbot.slack.state import SlackState
 from ingest import CorpusError, Database, Index, check, place_at, sync
-from ingest.derived import complete_derived
-from ingest.opening import open_store, writing
-from ingest.postgres import MIGRATIONS
-from ingest.store import UNENCODED
+from ingest.storage.derived import complete_derived
+from ingest.storage.opening import open_store, writing
+from ingest.storage.postgres import MIGRATIONS
+from ingest.storage.store import UNENCODED
 from tests.golden_scoring import failures
 from tests.marks import left_to_evaluation
 from tests.servers.postgres import Server, Unavailable, running, without_pgvector
@@ -233,7 +233,7 @@ def test_one_of_two_syncs_at_once_is_told_to_wait(database: Database, docs: Path
 def test_many_vectors_are_found_by_an_index_and_rows_of_other_generations_do_not_crowd_them_out(
     postgres: Server, database: Database, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.postgres.INDEXED_FROM", 100)
+    monkeypatch.setattr("ingest.storage.postgres.INDEXED_FROM", 100)
     numbers = np.random.default_rng(20)
     pages = "\n\n".join(f"## Part {n}\n\nPart {n} is about chip {numbers.integers(1_000)}." for n in range(150))
     (docs / "parts.md").write_text(f"# Parts\n\n{pages}\n")
@@ -256,7 +256,7 @@ def test_many_vectors_are_found_by_an_index_and_rows_of_other_generations_do_not
 def test_prepared_questions_do_not_count_as_vectors_to_search(
     postgres: Server, database: Database, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ingest.postgres.INDEXED_FROM", 3)
+    monkeypatch.setattr("ingest.storage.postgres.INDEXED_FROM", 3)
     (docs / "answers.md").write_text(
         "# Questions and answers\n\n## What trains models?\n\nAlso asked: training chip\n\nTrainium [1].\n\n1. “Trainium trains models.” (one)\n"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chatbot import Feedback, FeedbackStore, ReaderError
-from chatbot.private_files import open_private_database
+from chatbot.history.private_files import open_private_database
 from chatbot.slack.state import SlackState
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS notes (id TEXT PRIMARY KEY, text TEXT);"

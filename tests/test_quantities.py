@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.asked_quantity import asked_dimensions, asks_quantity, counted
-from chatbot.quantities import quantities, same, with_unit, without_unit
+from chatbot.language.quantities import quantities, same, with_unit, without_unit
+from chatbot.question.asked_quantity import asked_dimensions, asks_quantity, counted
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import pytest
 from benchmarks.campaign.documents import GOOD, Hostile, hostile, written_pdf
 from ingest import CorpusError, Source, SyncReport, read_document, sync
 from ingest.chunking import chunks_with_context
-from ingest.items import Item
-from ingest.loaders import load
+from ingest.fetching.items import Item
+from ingest.formats.loaders import load
 from ingest.reading import Budget, Reader, ReaderPool
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -3,7 +3,7 @@
 import pytest
 
 from chatbot.evidence import units
-from chatbot.row_claim import row_says
+from chatbot.verification.row_claim import row_says
 from ingest import Chunk, Document, Source
 
 HEADERS = (

@@ -4,7 +4,7 @@ import pytest
 
 from chatbot import Chatbot, Turn
 from chatbot.answer import REFUSAL
-from chatbot.scope import SCOPE, has_nothing_near, is_for_sources, small_talk
+from chatbot.reader.scope import SCOPE, has_nothing_near, is_for_sources, small_talk
 
 
 @pytest.mark.parametrize("said", ["test", "ping", "hello", "Hi there!", "hey 👋", "👋", "Good morning, team", "what's up?", "hola"])

@@ -8,10 +8,10 @@ from langchain_core.messages import BaseMessage
 from prompt_reading import says
 
 from chatbot import Answer, Chatbot, ReaderError
-from chatbot.citations import SecondOpinion
 from chatbot.llm.models import ModelSettings
 from chatbot.llm.reader import verdicts
 from chatbot.llm.scripted import ScriptedChatModel
+from chatbot.verification.citations import SecondOpinion
 
 QUESTION = "How many Trainium chips are in a trn1.32xlarge?"
 WORDS = "A trn1.32xlarge has 16 Trainium chips"

@@ -22,7 +22,7 @@ import pytest
 
 from chatbot import REFUSAL, Chatbot, ReaderError, ScriptedChatModel, Turn
 from chatbot.__main__ import main as wattwise
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
 from chatbot.serve.openai_api import inert
 from chatbot.serve.settings import ServeSettings, serve_settings
 from ingest import CorpusError, sync

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ingest.document import CorpusError, Source
-from ingest.items import MAX_BYTES, Failure, Item
-from ingest.sources import find_items
+from ingest.fetching.items import MAX_BYTES, Failure, Item
+from ingest.fetching.sources import find_items
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -279,7 +279,7 @@ def test_a_listing_of_several_pages_is_read_to_its_end(bucket: str, monkeypatch:
 
 
 def test_an_object_over_the_size_limit_is_told_by_the_listing(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ingest import aws
+    from ingest.fetching import aws
 
     put(bucket, **{"large.txt": b"12345", "small.txt": b"1234"})
     monkeypatch.setattr(aws, "MAX_BYTES", 4)

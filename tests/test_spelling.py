@@ -3,8 +3,8 @@
 import pytest
 
 from chatbot import Chatbot
-from chatbot.query import understand
-from chatbot.spelling import correct
+from chatbot.language.spelling import correct
+from chatbot.question.query import understand
 
 
 def test_a_question_on_instance_types_finds_the_table_of_them(bot: Chatbot) -> None:

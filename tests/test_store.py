@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from ingest import Chunk, CorpusError, Document, Place, Source
-from ingest.opening import FILE_NAME, AnyStore, open_store, writing
-from ingest.store import Entry, Known, State
+from ingest.storage.opening import FILE_NAME, AnyStore, open_store, writing
+from ingest.storage.store import Entry, Known, State
 
 SOURCE = Source("trn", "Trainium", "AWS", "https://aws.example/trn", "2025-01", "CC BY", "trn.md")
 DOCUMENT = Document("a/trn.md", SOURCE, "Trainium", "# Trainium\n\nTrains models.\fServes none.")
@@ -87,7 +87,7 @@ def test_a_reader_keeps_its_generation_while_a_writer_commits(place: Place) -> N
 
 
 def test_two_writers_do_not_run_at_once(tmp_path: Path) -> None:
-    code = f"from pathlib import Path; from ingest.opening import writing\nwith writing(Path({str(tmp_path)!r})): pass"
+    code = f"from pathlib import Path; from ingest.storage.opening import writing\nwith writing(Path({str(tmp_path)!r})): pass"
     with writing(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 

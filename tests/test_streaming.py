@@ -5,10 +5,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatbot.answer import REFUSAL, Passage
-from chatbot.citations import Verified, whole
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import LONGEST, Transcript
-from chatbot.marks import in_brackets, marked_numbers
+from chatbot.verification.citations import Verified, whole
+from chatbot.verification.marks import in_brackets, marked_numbers
 from ingest import Chunk, Document, Source
 
 TEXT = """A trn1.32xlarge has 512 GB of accelerator memory. Training costs USD 2,091 on comparable instances.

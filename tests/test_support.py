@@ -3,7 +3,7 @@
 import pytest
 
 from chatbot.evidence import Unit, units
-from chatbot.support import is_exact, missing
+from chatbot.verification.support import is_exact, missing
 from ingest import Chunk, Document, Source
 
 TPU = "One v5e chip has 197 TFLOPS in BF16, 393 TOPS in INT8, 16 GB of memory at 819 GB/s, and 256 of them, with 1,600 Gbps between them, form a Pod of 50,432 TFLOPS."

@@ -17,9 +17,10 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from ingest import CorpusError, Index, Place, SyncReport, check, sync, web
-from ingest.items import Failure
-from ingest.web import Page
+from ingest import CorpusError, Index, Place, SyncReport, check, sync
+from ingest.fetching import web
+from ingest.fetching.items import Failure
+from ingest.fetching.web import Page
 from tests.marks import folder_first, left_to_evaluation
 
 ONE = "# One\n\nTrainium trains models.\n"

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatbot.answer import Passage, Turn
-from chatbot.citations import Evidence, Verified, verify
-from chatbot.query import understand
-from chatbot.retriever import retrieve
-from chatbot.scoring import score_units
+from chatbot.question.query import understand
+from chatbot.reader.scoring import score_units
+from chatbot.retrieval.retriever import retrieve
 from chatbot.table import answer_from_table, select
 from chatbot.table.bounds import Bound
 from chatbot.table.columns import HEADERS, Column
@@ -25,8 +24,9 @@ from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.row_phrases import describe, subject
 from chatbot.table.selection import measured
 from chatbot.table.turns import request_of
+from chatbot.verification.citations import Evidence, Verified, verify
 from ingest import Index, sync
-from ingest.instance_rows import as_csv, instance_rows
+from ingest.fetching.instance_rows import as_csv, instance_rows
 
 pytest.importorskip("moto")
 

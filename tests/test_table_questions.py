@@ -7,7 +7,7 @@ import pytest
 from chatbot import Chatbot
 from chatbot.answer import Turn
 from chatbot.premise import false_premise
-from chatbot.query import understand
+from chatbot.question.query import understand
 from tests.marks import one_of
 
 # Turns; instance types and figures of the last answer, in order; number of lines of the last answer below its heading.

@@ -3,8 +3,8 @@
 import pytest
 
 from chatbot import Answer, Chatbot, Turn
-from chatbot.figures_answer import answer_by_figures
-from chatbot.query import understand
+from chatbot.figures.figures_answer import answer_by_figures
+from chatbot.question.query import understand
 from chatbot.sizing.dimensions import read
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ingest.vectors import LISTED_FROM, VectorIndex, build_vectors
+from ingest.storage.vectors import LISTED_FROM, VectorIndex, build_vectors
 
 Vectors = NDArray[np.float32]
 
@@ -52,7 +52,7 @@ def test_lists_find_what_a_comparison_of_all_finds_with_the_same_cosines(
     vectors = clustered(clusters, 4_100, clusters, spread)
     held, asked = vectors[:4_000], vectors[4_000:]
     flat = built(tmp_path / "flat", held)
-    monkeypatch.setattr("ingest.vectors.LISTED_FROM", 4_000)
+    monkeypatch.setattr("ingest.storage.vectors.LISTED_FROM", 4_000)
     listed = built(tmp_path / "listed", held)
 
     found = [(dict(flat.search(vector, 10)), dict(listed.search(vector, 10))) for vector in asked]
@@ -69,7 +69,7 @@ def test_the_number_of_vectors_alone_decides_which_index_there_is(
 ) -> None:
     vectors = clustered(7, 3_000, 60, 0.1)
     assert len(vectors) < LISTED_FROM
-    monkeypatch.setattr("ingest.vectors.LISTED_FROM", 3_000)
+    monkeypatch.setattr("ingest.storage.vectors.LISTED_FROM", 3_000)
     built(tmp_path / "fewer", vectors[1:])
     built(tmp_path / "as many", vectors)
 
@@ -82,7 +82,7 @@ def test_the_number_of_vectors_alone_decides_which_index_there_is(
 
 
 def test_vectors_that_are_all_the_same_are_all_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.vectors.LISTED_FROM", 3_000)
+    monkeypatch.setattr("ingest.storage.vectors.LISTED_FROM", 3_000)
     index = built(tmp_path / "same", np.tile(clustered(1, 1, 1, 1.0), (3_000, 1)))
 
     hits = index.search(clustered(1, 1, 1, 1.0)[0], 20)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatbot.vendors import refused_makers, speaks_for_refused
+from chatbot.language.vendors import refused_makers, speaks_for_refused
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from typing import Any, Literal
 
 import pytest
 
-from ingest import web
 from ingest.document import CorpusError
-from ingest.items import FORMATS, Failure, Item
-from ingest.sources import find_items
-from ingest.web import Address, Page, fetch_page, is_public
+from ingest.fetching import web
+from ingest.fetching.items import FORMATS, Failure, Item
+from ingest.fetching.sources import find_items
+from ingest.fetching.web import Address, Page, fetch_page, is_public
 
 LOOPBACK = ipaddress.ip_address("127.0.0.1")
 METADATA = ipaddress.ip_address("169.254.169.254")

@@ -19,7 +19,7 @@ from chatbot import Answer, Chatbot, ReaderError, Usage
 from chatbot.llm.costs import list_price
 from chatbot.llm.failures import Clock
 from chatbot.llm.models import ModelSettings
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
 
 pytestmark = pytest.mark.usefixtures("clean_environment")
 rare = pytest.mark.evaluation  # test_llm_failures.py covers them all, without a server

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chatbot.words import stem
+from chatbot.language.words import stem
 from ingest import known_words
 
 

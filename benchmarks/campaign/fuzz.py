@@ -21,7 +21,7 @@ from pathlib import Path
 
 from chatbot import Answer, Chatbot, ReaderError, Turn
 from chatbot.deadline import OutOfTime
-from chatbot.render import as_json, as_text
+from chatbot.presentation.render import as_json, as_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 2.0

@@ -29,18 +29,18 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import chatbot
 from chatbot import Answer, Chatbot, Citation, Passage, ReaderError, Turn
-from chatbot.characters import LONGEST_QUESTION, as_asked
-from chatbot.citations import Evidence
 from chatbot.evidence import Unit
+from chatbot.evidence.scored import Scored
 from chatbot.exam.keys import KeyProblem
 from chatbot.exam.reading import read_questions
+from chatbot.language.characters import LONGEST_QUESTION, as_asked
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import LONGEST as LONGEST_ANSWER
 from chatbot.llm.transcript import Transcript
-from chatbot.options import Option
-from chatbot.query import Query
-from chatbot.scoring import Scored
+from chatbot.question.options import Option
+from chatbot.question.query import Query
 from chatbot.table.bounds import Reading
+from chatbot.verification.citations import Evidence
 from ingest import Chunk, CorpusError, Document, Index, Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,8 +60,8 @@ _APART = ("chatbot.slack", "chatbot.app", "chatbot.terminal", "chatbot.__main__"
 # They take letters, features, formulas, rows or names of a table, or questions with options, but no text that anybody
 # writes.
 _NO_TEXT = {
-    "phrasing.row_statement", "phrasing.columns", "phrasing.columns_of_things", "exam.asking.put_back", "examination.denial", "examination.chosen",
-    "examination.examine", "sizing.arithmetic.evaluate", "sizing.model_names.find_model", "sizing.model_names.sibling",
+    "reader.phrasing.row_statement", "reader.phrasing.columns", "reader.phrasing.columns_of_things", "exam.asking.put_back", "exam_reader.denial", "exam_reader.chosen",
+    "exam_reader.examine", "sizing.arithmetic.evaluate", "sizing.model_names.find_model", "sizing.model_names.sibling",
 }  # fmt: skip
 
 KINDS: dict[str, str] = {

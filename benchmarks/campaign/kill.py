@@ -42,7 +42,7 @@ class Sync:
 
 def run(folder: Path, seed: int, count: int, encoder: str) -> Campaign:
     """Kill `count` syncs, taking the starts in turn; `folder` is empty."""
-    _PROCESSES.set_forkserver_preload(["ingest.syncing", "ingest.lexical", "tantivy", "benchmarks.campaign.contents"])
+    _PROCESSES.set_forkserver_preload(["ingest.syncing", "ingest.storage.lexical", "tantivy", "benchmarks.campaign.contents"])
     chance, campaign = random.Random(seed), Campaign()
     corpus = write_corpus(folder / "corpus")
     sync([corpus], folder / "old", encoder=encoder)

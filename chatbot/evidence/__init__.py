@@ -9,8 +9,8 @@ from chatbot.deadline import check
 from chatbot.evidence.quiz import without_wrong_options
 from chatbot.evidence.table_rows import RULE, is_row, row_of, with_captions
 from chatbot.evidence.unit import Kind, Unit
-from chatbot.evidence.wording import LEANS_BACK, SEPARATOR, lead_of, plain, sentences
-from chatbot.names import mentioned, names
+from chatbot.language.names import mentioned, names
+from chatbot.language.wording import LEANS_BACK, SEPARATOR, lead_of, plain, sentences
 from ingest import Chunk
 
 __all__ = ["LEANS_BACK", "Kind", "Unit", "plain", "sentences", "units"]

@@ -1,7 +1,7 @@
 """Remove orders to an AI reader from the text of a chunk."""
 
 from chatbot.evidence import units
-from chatbot.instructions import is_instruction
+from chatbot.evidence.instructions import is_instruction
 from ingest import Chunk
 
 

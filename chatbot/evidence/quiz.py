@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from chatbot.evidence.unit import Unit
-from chatbot.options import is_negated
+from chatbot.question.options import is_negated
 
 _ANSWER_LINE = re.compile(
     r"(?:the )?(?:correct |right )?(?:answers?|keys?|solutions?)(?: is| are)?\W+(?P<keys>[A-H1-8](?:\W+(?:and\W+)?[A-H1-8])*)\W*",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from chatbot.evidence.unit import Unit
-from chatbot.evidence.wording import plain
-from chatbot.quantities import is_bare_number
+from chatbot.language.quantities import is_bare_number
+from chatbot.language.wording import plain
 from ingest import Chunk
 
 RULE = re.compile(r"^\s*(?:\|\s*)?:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?$")

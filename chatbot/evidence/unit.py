@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from chatbot.evidence.wording import label_of, plain
-from chatbot.quantities import Quantity, quantities, with_unit
-from chatbot.words import is_spun, unspun
+from chatbot.language.quantities import Quantity, quantities, with_unit
+from chatbot.language.wording import label_of, plain
+from chatbot.language.words import is_spun, unspun
 from ingest import Chunk
 
 Kind = Literal["sentence", "item", "row", "note"]

@@ -13,7 +13,7 @@ from chatbot.exam.golden import GoldenQuestion
 from chatbot.exam.golden_scoring import checked_json, failure, last_answer
 from chatbot.exam.question import ExamQuestion, letter, shown
 from chatbot.exam.results import Question, Result, Verdict
-from chatbot.render import as_json
+from chatbot.presentation.render import as_json
 from ingest import CorpusError
 
 _UNEXPECTED = "Something went wrong inside wattwise. Run with WATTWISE_LOG=debug for the details."

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from chatbot.answer import ReaderError
+from chatbot.answer import OFFLINE, ReaderError
 from chatbot.bot import Chatbot
 from chatbot.exam.asking import graded
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Score
 from chatbot.exam.results import Verdict, score
 from chatbot.llm.letters import chosen
-from chatbot.llm.models import OFFLINE, ModelSettings, open_model
-from chatbot.options import Option
+from chatbot.llm.models import ModelSettings, open_model
+from chatbot.question.options import Option
 from chatbot.settings import settings_from
 from ingest import Index
 

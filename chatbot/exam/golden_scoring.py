@@ -10,9 +10,9 @@ from chatbot.answer import REFUSAL, Answer, Turn
 from chatbot.bot import Chatbot
 from chatbot.exam.golden import KINDS, GoldenQuestion, answerable, load_questions
 from chatbot.exam.rates import Rate, count
-from chatbot.marks import marked_numbers
-from chatbot.quantities import UNITS, Quantity, quantities
-from chatbot.render import as_json
+from chatbot.language.quantities import UNITS, Quantity, quantities
+from chatbot.presentation.render import as_json
+from chatbot.verification.marks import marked_numbers
 
 JsonAnswer = dict[str, Any]
 JsonCitation = dict[str, Any]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatbot.exam.golden import GoldenQuestion, digest
-from chatbot.options import parse_options
+from chatbot.question.options import parse_options
 
 MOST_OPTIONS = 8
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from chatbot.answer import ReaderError
-from chatbot.characters import shown
 from chatbot.exam.golden_scoring import citation_precision, citation_recall, exactness, false_answers, wattbot_score
 from chatbot.exam.golden_scoring import report as golden_report
 from chatbot.exam.question import ExamQuestion, letter
 from chatbot.exam.rates import Rate, Score, expected_calibration_error
 from chatbot.exam.report import GROUPS, Report, golden_asked, usage
 from chatbot.exam.results import FILE_NAME, Comparison, Result, row_line
+from chatbot.language.characters import shown
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer import REFUSAL
-from chatbot.citations import Evidence, Verified, verify
+from chatbot.language.names import mentioned, names, relatives
+from chatbot.language.words import content_words, stem, stems, synonyms
 from chatbot.llm.letters import chosen, declarations, undressed
-from chatbot.llm.transcript import is_fit
-from chatbot.marks import without_marks
-from chatbot.names import mentioned, names, relatives
-from chatbot.options import Option
-from chatbot.query import Query
-from chatbot.words import content_words, stem, stems, synonyms
+from chatbot.question.options import Option
+from chatbot.question.query import Query
+from chatbot.verification.citations import Evidence, Verified, verify
+from chatbot.verification.fit import is_fit
+from chatbot.verification.marks import without_marks
 
 _LED = re.compile(
     r"^[\s*_]*(?P<letters>\(?[A-Za-z]\)?(?:\s*(?:,\s*and|,|;|/|&|\+|and)\s*\(?[A-Za-z]\)?){0,7}(?![A-Za-z]))[*_]*\s*[:.–-][*_]*\s+(?P<rest>.*)$"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chatbot.options import Option
+from chatbot.question.options import Option
 
 # Markup for emphasis, code and formulas around a letter carries no meaning: **B**, `B`, $\boxed{\text{B}}$.
 _DRESSING = re.compile(

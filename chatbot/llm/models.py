@@ -10,13 +10,12 @@ from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from chatbot.answer import ReaderError
+from chatbot.answer import OFFLINE, ReaderError
 from chatbot.llm.addresses import check_address, openai_client, refuse_page, refuse_pages_of_boto
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-OFFLINE = "offline"
 _MAKER = re.compile(r"(?:^|/)(?:(?:us|us-gov|eu|apac|sa|amer|global|jp|au|ca)\.)?([a-z]\w+)\.[^/]+$")
 
 

@@ -7,11 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from chatbot.answer import REFUSAL, Passage, Turn
-from chatbot.citations import Evidence
 from chatbot.evidence import units
 from chatbot.evidence.orders import without_orders
-from chatbot.marks import without_marks
-from chatbot.query import Query
+from chatbot.question.query import Query
+from chatbot.verification.citations import Evidence
+from chatbot.verification.marks import without_marks
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

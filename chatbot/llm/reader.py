@@ -13,8 +13,8 @@ from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError, Turn, Usage
-from chatbot.citations import Evidence, SecondOpinion, Verified, whole
 from chatbot.deadline import Cancelled, check
+from chatbot.language.names import mentioned
 from chatbot.llm import prompts, toolbox
 from chatbot.llm.choices import examined
 from chatbot.llm.costs import estimate, list_price, load_prices
@@ -31,8 +31,8 @@ from chatbot.llm.models import (
 from chatbot.llm.remedies import cut_off, notice, sentence, shortened
 from chatbot.llm.streaming import SentenceStream
 from chatbot.llm.transcript import Transcript, after_thoughts
-from chatbot.names import mentioned
-from chatbot.query import Query
+from chatbot.question.query import Query
+from chatbot.verification.citations import Evidence, SecondOpinion, Verified, whole
 from ingest import Index
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ class LanguageReader:
         an exam answer that speaks against its letters, raise Unavailable, unless the model itself refused.
         Raises ReaderError with the remedy if the user can fix what is wrong, else Unavailable.
         """
-        from chatbot.hybrid_retriever import retrieved
+        from chatbot.retrieval.hybrid_retriever import retrieved
 
         def found(times: int) -> Sequence[Passage]:
             return retrieved(query.standalone, lambda: search(times))

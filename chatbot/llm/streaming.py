@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from chatbot.answer import REFUSAL, Citation, Statement
-from chatbot.citations import (
+from chatbot.language.names import mentioned
+from chatbot.language.wording import SENTENCE_END, sentences
+from chatbot.llm.prompts import repeats_rules
+from chatbot.llm.transcript import LINE_ENDS
+from chatbot.verification.citations import (
     REFERS_BACK,
     Checked,
     Evidence,
@@ -20,12 +24,8 @@ from chatbot.citations import (
     opened,
     statement,
 )
-from chatbot.evidence import sentences
-from chatbot.evidence.wording import SENTENCE_END
-from chatbot.llm.prompts import repeats_rules
-from chatbot.llm.transcript import LINE_ENDS, is_fit
-from chatbot.marks import clauses_of, in_brackets, marked_numbers, marked_sentences, without_marks
-from chatbot.names import mentioned
+from chatbot.verification.fit import is_fit
+from chatbot.verification.marks import clauses_of, in_brackets, marked_numbers, marked_sentences, without_marks
 
 _LINE_END = re.compile(rf"\r\n|[{LINE_ENDS}]")
 # The most characters of quotation marks and spaces between two sentences; with more, text is shown one sentence later.

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import Passage, ReaderError
-from chatbot.citations import Evidence
 from chatbot.deadline import check
 from chatbot.llm.prompts import as_data
 from chatbot.offline import rows_told
-from chatbot.query import Query
+from chatbot.question.query import Query
 from chatbot.table.filters import types_in
 from chatbot.tools import TOOLS
+from chatbot.verification.citations import Evidence
 from chatbot.working import load
 from ingest import Index
 

@@ -1,10 +1,8 @@
-"""What a model has written: which part of its text is read at all, and which of that may be shown."""
+"""What a model has written: which part of its text is read at all."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
-
-from chatbot.marks import without_marks
 
 # The most characters of an answer; what a model writes beyond this is not read.
 LONGEST = 16_000
@@ -17,18 +15,6 @@ _THOUGHT_OUT = re.compile(
 )
 # Text that may still become the mark of a thought, and the length of the longest such mark.
 _MAY_BECOME, _LONGEST_MARK = re.compile(r"\s*(?:[<\[◁](?:\|channel\|>)?[^>\]▷\s]{0,24})?\Z"), 32
-# Links, images, HTML and mentions of people do not belong in an answer: the citations carry the addresses.
-_ACTIVE = re.compile(
-    r"https?:|\b\w{2,}://|\bwww\.|\b(?:javascript|mailto):|\bdata:\w+/|!\[|\]\(|<[!@#/a-z]|&#?\w+;|(?<!\w)@\w|(?<![\w.+-])[\w.+-]++@[\w-]+\.\w"
-    r"|(?<![\w-])[\w-]++\.(?:com|net|org|io|dev|ai|app|example|xyz|ru|cn|co|info|link)\b",
-    re.IGNORECASE,
-)
-_HALF = re.compile(r"\[\s*\d|\[\W*\Z")
-
-
-def is_fit(sentence: str) -> bool:
-    """Whether a sentence can be shown at all: it has nothing to click, load or notify, and no unfinished mark."""
-    return not _ACTIVE.search(sentence) and not _HALF.search(without_marks(sentence))
 
 
 def cleaned(text: str) -> str:

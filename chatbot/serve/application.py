@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 
-from chatbot.characters import quoted
+from chatbot.language.characters import quoted
 from chatbot.serve.failures import Boundary, Failure
 from chatbot.serve.gate import Bounded, Keys, OwnNames
 from chatbot.serve.metrics import Counted

@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 from textwrap import shorten
 
-from chatbot.answer import Answer
-from chatbot.llm.models import OFFLINE
+from chatbot.answer import OFFLINE, Answer
 
 # Open WebUI gives the conversation in a tag, and an example of the JSON object that it wants.
 _TASK = re.compile(r"\s*### Task:(?P<task>.*)<chat_history>", re.DOTALL)

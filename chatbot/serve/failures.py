@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chatbot.answer import ReaderError
-from chatbot.characters import shown
 from chatbot.deadline import OutOfTime
+from chatbot.language.characters import shown
 from ingest import CorpusError
 
 log = logging.getLogger("wattwise.serve")

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chatbot.answer import Answer, Turn, Usage
 from chatbot.bot import Event
-from chatbot.render import as_json, footnotes, note
+from chatbot.presentation.render import as_json, footnotes, note
 from chatbot.serve.client_tasks import task_answer
 from chatbot.serve.failures import Failure, failure_of
 from chatbot.serve.service import MODELS, NAME, Service, answer_of, check_name

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 
 from chatbot import deadline
 from chatbot.answer import Passage, Turn
-from chatbot.characters import as_asked, shown
-from chatbot.query import understand
-from chatbot.render import as_json
-from chatbot.searching import search
+from chatbot.language.characters import as_asked, shown
+from chatbot.presentation.render import as_json
+from chatbot.question.query import understand
+from chatbot.retrieval.searching import search
 from chatbot.serve.service import NAME, OFFLINE_NAME, Service, answer_of
 from chatbot.serve.work import last, while_there
 from chatbot.sizing import size

@@ -6,10 +6,9 @@ from http import HTTPStatus
 
 from starlette.requests import Request
 
-from chatbot.answer import Answer, ReaderError, Turn
+from chatbot.answer import OFFLINE, Answer, ReaderError, Turn
 from chatbot.bot import Chatbot, Event
 from chatbot.deadline import Cancelled, OutOfTime
-from chatbot.llm.models import OFFLINE
 from chatbot.serve.failures import Failure
 from chatbot.serve.metrics import Metrics
 from chatbot.serve.settings import ServeSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from chatbot.answer import ReaderError
-from chatbot.characters import quoted
+from chatbot.language.characters import quoted
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.render import as_json, as_text
 from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens, workload_of

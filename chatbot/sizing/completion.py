@@ -6,7 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from chatbot.answer import ReaderError
-from chatbot.characters import quoted
+from chatbot.language.characters import quoted
 from chatbot.sizing.architecture import Architecture, architecture, assumed
 from chatbot.sizing.facts import Facts, Model
 from chatbot.sizing.fit import TRAINING

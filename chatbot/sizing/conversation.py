@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from chatbot.answer import Turn
-from chatbot.parts import pieces
+from chatbot.question.parts import pieces
 from chatbot.sizing.completion import CACHE_FORMATS
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from chatbot.quantities import WORD_NUMBERS
+from chatbot.language.quantities import WORD_NUMBERS
 from chatbot.sizing.reading import MONTH_HOURS, Known, Reading, number_of, read_question
 from chatbot.sizing.spelled import as_read
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chatbot.meaning import vector_of
+from chatbot.retrieval.meaning import vector_of
 from chatbot.sizing.reading import Goal, Said
 from chatbot.sizing.workload import Workload
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from chatbot.words import STOP_WORDS
+from chatbot.language.words import STOP_WORDS
 
 # Parts of names that do not identify the architecture, such as the maker, the training variant or the file format.
 _NOISE = frozenset({"meta", "instruct", "base", "chat", "it", "hf", "thinking", "nvidia", "model", "ai"})

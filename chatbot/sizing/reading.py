@@ -14,13 +14,13 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from chatbot.quantities import WORD_NUMBERS
+from chatbot.language.quantities import WORD_NUMBERS
+from chatbot.language.vendors import refused_makers
 from chatbot.sizing.facts import short
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.model_names import Named, find_model, heads, sibling
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
-from chatbot.vendors import refused_makers
 
 MONTH_HOURS = 730.0
 

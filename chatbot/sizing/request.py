@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from chatbot.answer import ReaderError
-from chatbot.characters import quoted
+from chatbot.language.characters import quoted
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 
 _E = TypeVar("_E", bound=StrEnum)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chatbot.answer import ReaderError
-from chatbot.characters import quoted
+from chatbot.language.characters import quoted
 from chatbot.sizing.architecture import Architecture
 from chatbot.sizing.completion import complete
 from chatbot.sizing.facts import Accelerator, Facts, Instance

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import resources
 
-from chatbot.quantities import WORD_NUMBERS
+from chatbot.language.quantities import WORD_NUMBERS
 
 _UNITS = {word: int(n) for word, n in WORD_NUMBERS.items() if word.isalpha() and 1 <= n <= 19}
 _TENS = {word: int(n) for word, n in WORD_NUMBERS.items() if word.isalpha() and 20 <= n <= 90}

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from chatbot.answer import Answer, ReaderError, Turn
 from chatbot.deadline import OutOfTime
-from chatbot.scope import is_for_sources
+from chatbot.reader.scope import is_for_sources
 from chatbot.slack.blocks import answer_messages, excerpts_of
 from chatbot.slack.delivery import CommandReply, ThreadReply, WayBack, notice
 from chatbot.slack.desk import INTERRUPTED, Desk, check_ending

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from chatbot.answer import Answer, Citation, Passage
-from chatbot.render import note, places
+from chatbot.presentation.render import note, places
 from chatbot.slack.escaping import defanged, web_address
 from chatbot.slack.parts import Element, Part, Table, cell_elements, linked, parts_of, split_text
 from chatbot.slack.state import Block, Excerpt, KeptAnswer, Message

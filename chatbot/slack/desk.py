@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
 from chatbot.bot import Chatbot
-from chatbot.feedback import FeedbackStore
+from chatbot.history.feedback import FeedbackStore
 from chatbot.slack.blocks import literal
 from chatbot.slack.events import Asked, Identity
 from chatbot.slack.journal import described, failed, log, slack_code

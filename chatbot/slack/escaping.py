@@ -4,7 +4,7 @@ import html
 import re
 from urllib.parse import quote, urlsplit
 
-from chatbot.characters import shown
+from chatbot.language.characters import shown
 
 # WORD JOINER, an invisible character: it separates "<" from "!channel", so that none of Slack's parsers finds a mention.
 JOINER = "\u2060"

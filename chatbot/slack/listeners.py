@@ -11,7 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
-from chatbot.feedback import Feedback
+from chatbot.history.feedback import Feedback
 from chatbot.slack.answering import FAILED, answer_question
 from chatbot.slack.blocks import (
     EVIDENCE,

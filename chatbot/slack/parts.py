@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from chatbot.answer import Answer
-from chatbot.llm.models import OFFLINE
+from chatbot.answer import OFFLINE, Answer
 from chatbot.slack.escaping import defanged
 
 if TYPE_CHECKING:
-    from chatbot.comparison_table import Cell
+    from chatbot.presentation.comparison_table import Cell
 
 Element = dict[str, Any]
 _MARK = re.compile(r"\[(\d+)\](?!\()")
@@ -30,7 +29,7 @@ Part = str | Table
 
 def parts_of(answer: Answer) -> list[Part]:
     """Return the answer's parts in order: tables and comparisons as tables, the rest as Markdown."""
-    from chatbot.comparison_table import comparison
+    from chatbot.presentation.comparison_table import comparison
 
     found = comparison(answer) if answer.model == OFFLINE else None
     if found is None:

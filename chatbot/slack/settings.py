@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 
 from chatbot.answer import ReaderError
-from chatbot.characters import LONGEST_QUESTION
+from chatbot.language.characters import LONGEST_QUESTION
 from chatbot.settings import settings_from
 from ingest import Place, place_at
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from chatbot.answer import ReaderError
-from chatbot.private_files import is_damage, open_private_database, told, upsert
+from chatbot.history.private_files import is_damage, open_private_database, told, upsert
 from chatbot.slack.events import Asked, asked_from_json
 from ingest import Database, Place, Records
 

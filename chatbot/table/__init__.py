@@ -9,11 +9,11 @@ from typing import Literal
 from chatbot.answer import REFUSAL, Passage
 from chatbot.computed import Computed
 from chatbot.draft import Draft
-from chatbot.eligibility import ANSWERS, eligible
-from chatbot.names import mentioned
-from chatbot.query import Query
-from chatbot.scoring import Scored
-from chatbot.searching import is_background
+from chatbot.evidence.scored import Scored
+from chatbot.language.names import mentioned
+from chatbot.question.query import Query
+from chatbot.reader.eligibility import ANSWERS, eligible
+from chatbot.retrieval.searching import is_background
 from chatbot.table.columns import FAMILY, HEADERS, OTHER_TABLES, SIZES, Column
 from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf
 
-from chatbot.quantities import WORD_NUMBERS
+from chatbot.language.quantities import WORD_NUMBERS
 from chatbot.table.columns import DEVICE, WORDS, Column
 
 _SPELT = [word for word, n in WORD_NUMBERS.items() if 1 <= n <= 12]

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal, NamedTuple
 
-from chatbot.names import names
+from chatbot.language.names import names
+from chatbot.language.words import STOP_WORDS, WORD
 from chatbot.table.bounds import (
     DECIMAL,
     NUMBER,
@@ -24,7 +25,6 @@ from chatbot.table.columns import ACCELERATOR, DEVICE, HOURLY, NUMBERED, TRAITS,
 from chatbot.table.comparing import Comparison, take_comparison
 from chatbot.table.entities import take_regions
 from chatbot.table.ratios import Ratio, take_ratio
-from chatbot.words import STOP_WORDS, WORD
 
 Order = tuple[Column | Literal["size"], bool]
 """The column to sort by ("size": vCPUs, then memory), and whether the greatest comes first."""

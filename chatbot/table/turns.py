@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from math import inf
 
-from chatbot.glossary import in_english
-from chatbot.query import Query
+from chatbot.language.glossary import in_english
+from chatbot.question.query import Query
 from chatbot.table.bounds import DECIMAL, NUMBER, Bound, value_of
 from chatbot.table.columns import HEADERS, OTHER_TABLES, Column
 from chatbot.table.filters import ANY, ROWS, Request, read_change, read_list, read_request

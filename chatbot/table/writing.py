@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from chatbot.answer import Passage
-from chatbot.citations import Evidence
 from chatbot.draft import Draft, Marks
 from chatbot.table.columns import Column
 from chatbot.table.instances import Row
 from chatbot.table.row_phrases import describe, price_terms, subject
+from chatbot.verification.citations import Evidence
 
 
 class Writing:

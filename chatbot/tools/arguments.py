@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from chatbot.characters import LONGEST_QUESTION
+from chatbot.language.characters import LONGEST_QUESTION
 from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens
 from chatbot.sizing.workload import Format, Optimizer, Task
 

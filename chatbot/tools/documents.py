@@ -5,11 +5,11 @@ from difflib import get_close_matches
 from typing import Any
 
 from chatbot.answer import ReaderError
-from chatbot.characters import as_asked
 from chatbot.evidence.orders import without_orders
-from chatbot.query import understand
-from chatbot.retriever import LIMIT
-from chatbot.searching import search
+from chatbot.language.characters import as_asked
+from chatbot.question.query import understand
+from chatbot.retrieval.retriever import LIMIT
+from chatbot.retrieval.searching import search
 from chatbot.tools.arguments import ReadDocument, SearchSources
 from chatbot.tools.tool import Keys, as_title, as_told, counted, described
 from ingest import Chunk, Document, Index

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from chatbot.answer import Passage, ReaderError
-from chatbot.characters import shown
-from chatbot.citations import Evidence
-from chatbot.instructions import is_instruction
+from chatbot.evidence.instructions import is_instruction
+from chatbot.language.characters import shown
+from chatbot.verification.citations import Evidence
 from ingest import Chunk, Index
 
 _A = TypeVar("_A", bound=BaseModel)

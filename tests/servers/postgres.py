@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ingest.place import Database
+from ingest.storage.place import Database
 
 PASSWORD = "s3cret%2Fw%40rd"  # percent-encoded, as in a connection address
 _USER = "nobody"

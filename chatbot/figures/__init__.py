@@ -1,0 +1,1 @@
+"""Answers in figures: computed from the asker's or a model's, or looked up in the tables."""

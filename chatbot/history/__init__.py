@@ -1,0 +1,1 @@
+"""What people said, kept beside the index: conversations, votes, private files."""

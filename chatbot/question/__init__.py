@@ -1,0 +1,1 @@
+"""What a question asks, over all turns of its conversation."""

@@ -1,0 +1,1 @@
+"""From passages and prepared answers to a draft, without a language model."""

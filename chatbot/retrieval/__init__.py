@@ -1,0 +1,1 @@
+"""From a question to passages: words and meaning mixed."""

@@ -1,0 +1,1 @@
+"""Check every sentence of a draft against the words that it cites."""

@@ -1,0 +1,1 @@
+"""From the bytes of any format to a document's text."""
