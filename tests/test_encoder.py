@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -75,6 +76,21 @@ def test_an_unknown_device_is_named_in_one_sentence() -> None:
         CorpusError, match=r"^torch has no device 'abacus' here\. Name another \(cuda, cpu\), or none: .*$"
     ):
         load_encoder(DEFAULT_ENCODER, "abacus")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("nope", "cannot be reached"), ("nobody/nope", "cannot be reached"), ("", "can have none of that name"), ("a/b/c", "can have none of that name")])
+def test_an_unknown_encoder_is_named_at_once_in_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, reason: str) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    began = perf_counter()
+
+    with pytest.raises(CorpusError) as raised:
+        load_encoder(name)
+
+    assert str(raised.value) == (
+        f"There is no sentence-transformers model '{name}' here, and Hugging Face {reason}: check the name and the network, "
+        "or leave out --encoder for wattwise/minilm-passages-0ba108ea, which is installed."
+    )
+    assert perf_counter() - began < 15
 
 
 def test_a_vector_does_not_depend_on_the_texts_beside_it(encoder: Encoder) -> None:

@@ -1,9 +1,10 @@
 """Encode texts as unit vectors: by the installed MiniLM, a sentence-transformers or Bedrock model, or not at all."""
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,7 @@ DEFAULT_ENCODER = minilm.PASSAGES
 NO_ENCODER = "none"  # makes an index that is searched by words alone: its vectors have no numbers
 _BEDROCK = "bedrock:"
 _REMEMBERED = 2_048
+_SECONDS = 10  # that Hugging Face may take to say whether it has a model
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
@@ -163,7 +165,10 @@ def _load_bedrock(name: str) -> Encoder:
 
 
 def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
+    known = name in minilm.NAMES
     try:
+        if not known:
+            _check_model(name)
         if device:
             _check_device(device)
         from sentence_transformers import SentenceTransformer
@@ -171,7 +176,6 @@ def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
         raise CorpusError(
             f"The encoder {name} needs sentence-transformers: pip install sentence-transformers"
         ) from error
-    known = name in minilm.NAMES
     try:
         model = SentenceTransformer(str(minilm.model_folder()) if known else name, device=device)
     except (OSError, ValueError, RuntimeError) as error:
@@ -184,6 +188,34 @@ def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
     if device and device.startswith("cuda"):
         model.half()
     return EmbeddingEncoder(name, lambda texts: model.encode(texts, batch_size=256, show_progress_bar=False))
+
+
+def _check_model(name: str) -> None:
+    """Raise CorpusError unless a model is here or on Hugging Face, which is asked once: loading it would ask for over a minute."""
+    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub.errors import RepositoryNotFoundError
+
+    if name and Path(name).is_dir():
+        return
+    repositories = [name] if "/" in name else [f"sentence-transformers/{name}", name]
+    folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+    try:
+        for repository in repositories:
+            if any(isinstance(try_to_load_from_cache(repository, file, folder), str) for file in ("modules.json", "config.json")):
+                return
+        for repository in repositories:
+            with suppress(RepositoryNotFoundError):
+                HfApi().model_info(repository, timeout=_SECONDS)
+                return
+        reason = "has none of that name that you may read"
+    except ValueError:
+        reason = "can have none of that name"
+    except Exception:  # what is raised depends on the HTTP client
+        reason = "cannot be reached"
+    raise CorpusError(
+        f"There is no sentence-transformers model {name!r} here, and Hugging Face {reason}: check the name and the network, "
+        f"or leave out --encoder for {DEFAULT_ENCODER}, which is installed."
+    )
 
 
 def _adapt(model: Any, name: str) -> None:
