@@ -98,11 +98,15 @@ def test_what_flipped_since_a_baseline_is_named(
     earlier[0]["verdict"], earlier[2]["verdict"] = "wrong", "right"
     (tmp_path / "before.jsonl").write_text("".join(json.dumps(row) + "\n" for row in earlier))
     _, out, _ = run(capsys, corpus_index, exam, "--baseline", tmp_path / "before.jsonl", "--no-baselines")
-    assert out.splitlines()[-3:] == [
+    flipped = [
         "since the baseline: 1 gained, 1 lost, of 3 compared; p = 1 (McNemar, exact)",
         "  gained  exam-1",
         "  lost    exam-3",
     ]
+    assert out.splitlines()[-3:] == flipped
+    file.write_bytes((tmp_path / "before.jsonl").read_bytes())
+    _, out, _ = run(capsys, corpus_index, exam, "--report", file.parent, "--fresh", "--baseline", file, "--no-baselines")
+    assert out.splitlines()[-3:] == flipped
 
 
 def test_only_failing_asks_what_was_not_right_and_keeps_the_whole_report(
@@ -198,7 +202,7 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_code_one(
 ) -> None:
     for arguments, said in (
         ((tmp_path / "none.md",), "cannot be read"),
-        ((exam, "--baseline", tmp_path / "none.jsonl"), "cannot be read"),
+        ((exam, "--baseline", tmp_path / "none.jsonl", "--model", "nobody:x"), "none.jsonl cannot be read"),
         ((exam, "--model", "nobody:x"), "No reader for the model"),
         ((exam, "--only-failing", "--report", tmp_path / "none"), "cannot be read"),
     ):

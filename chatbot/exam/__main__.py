@@ -90,10 +90,11 @@ def _examine(options: argparse.Namespace) -> int:
         folder = folder / ONLY_FAILING if folder else None
     if folder and options.limit and not options.fresh:
         _spare(folder, options.limit)
+    before = read_rows(options.baseline) if options.baseline else ()  # read first: this run may write its own results there
     bot = Chatbot.open(options.index, model=options.model)
     questions = replace(questions, questions=answerable(questions, bot.index)[: options.limit])
     report = _report(bot, questions, folder, options)
-    comparison = compare(report.results, options.baseline) if options.baseline else None
+    comparison = compare(report.results, before) if before else None
     if folder is not None:
         write_report(report, folder, comparison=comparison)
         print(f"The report is {folder / PAGE}.", file=sys.stderr)

@@ -136,9 +136,9 @@ class Comparison:
         return len(self.gained) + len(self.lost) + self.both_right + self.both_wrong
 
 
-def compare(results: Sequence[Result], baseline: Path | bytes) -> Comparison:
-    """Compare results with an earlier run's `results.jsonl`, or its folder; raises ReaderError if that cannot be read."""
-    before = {row["id"]: row for row in read_rows(baseline)}
+def compare(results: Sequence[Result], baseline: Path | bytes | Sequence[Mapping[str, Any]]) -> Comparison:
+    """Compare results with an earlier run's `results.jsonl`, its folder or its rows; raises ReaderError if that cannot be read."""
+    before = {row["id"]: row for row in (read_rows(baseline) if isinstance(baseline, Path | bytes) else baseline)}
     found: dict[tuple[bool, bool], list[str]] = {}
     apart = set(before) - {r.question.id for r in results}
     for result in results:
