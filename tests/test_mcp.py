@@ -270,6 +270,13 @@ def test_what_cannot_be_served_is_one_sentence(
     assert capsys.readouterr() == ("", f"{sentence}\n")
 
 
+@pytest.mark.parametrize("option", [("--port", "9000"), ("--host", "0.0.0.0"), ("--allow-host", "a.example")])
+def test_an_address_without_http_is_wrong_use(option: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(("mcp", *option))
+    assert capsys.readouterr().err.endswith("error: --host, --port and --allow-host are for --http: add it\n")
+
+
 def test_a_port_that_is_taken_is_said(corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

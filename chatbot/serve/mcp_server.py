@@ -41,7 +41,10 @@ class McpSettings:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until the client or a signal ends it. The exit code is 0, 1 (could not be done) or 2 (wrong usage)."""
     own = settings_from(os.environ, McpSettings, prefix="WATTWISE_MCP_")
-    options = _parser(own).parse_args(arguments)
+    parser = _parser(own)
+    options = parser.parse_args(arguments)
+    if not options.http and (options.host, options.port, options.allow_host) != (own.host, own.port, []):
+        parser.error("--host, --port and --allow-host are for --http: add it")
     if find_spec("mcp") is None:
         raise ReaderError(_INSTALL)
     from chatbot.bot import Chatbot
