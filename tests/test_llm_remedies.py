@@ -116,12 +116,13 @@ def test_what_the_user_can_mend_ends_in_one_sentence(
         (OPENAI, under_v1, Reply((b'data: {"id": "c", "choi\n\n',), "text/event-stream"), "sent what is no answer"),
         (OPENAI, under_v1, Reply((openai_chat("No way").parts[0], b"data: {]\n\n"), "text/event-stream"), "sent what is no answer"),
         (OPENAI, under_v1, Reply((), "text/event-stream"), "sent what is no answer"),
+        (OPENAI, under_v1, as_json({"error": {"message": "the engine died"}}), "sent what is no answer"),
         (OPENAI, under_v1, event({"error": "the engine died"}), "is overloaded or failing"),
         (OLLAMA, str, Reply((ollama_chat("No way").parts[0], b'{"model": "m", "mess\n'), "application/x-ndjson"), "sent what is no answer"),
         (OLLAMA, str, Reply((b'{"foo": 1}\n',), "application/x-ndjson"), "sent what is no answer"),
         (OLLAMA, str, line("llama runner process has terminated: exit status 2"), "is overloaded or failing"),
     ],
-    ids=["half an object", "half an object later", "nothing", "error event", "half a line", "another object", "error line"],
+    ids=["half an object", "half an object later", "nothing", "error in place of a stream", "error event", "half a line", "another object", "error line"],
 )  # fmt: skip
 def test_what_time_may_mend_is_answered_offline_with_the_reason(
     bot: Chatbot, model: str, address: Address, reply: Reply, why: str

@@ -60,7 +60,8 @@ def openai_client(timeout: Any) -> Any:
         refuse_page(response)
         is_json = response.headers.get("content-type", "").startswith("application/json")
         if response.status_code < 300 and is_json and _ASKED_TO_STREAM.search(response.request.content):
-            raise Known(Kind.NO_CHAT_API)  # most servers report an unknown path like this
+            # Most servers report an unknown path like this.
+            raise Known(Kind.MALFORMED if response.request.url.path.endswith("/v1/chat/completions") else Kind.NO_CHAT_API)
 
     return DefaultHttpxClient(timeout=timeout, event_hooks={"response": [refuse]})
 
