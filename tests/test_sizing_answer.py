@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from chatbot import Answer, Chatbot, Turn
-from chatbot.figures.sizing_answer import answer_by_sizing, draft_of
+from chatbot.figures.sizing_answer import answer_by_sizing
+from chatbot.figures.sizing_answer.drafting import draft_of
 from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.presentation.render import as_json
 from chatbot.question.query import understand
 from chatbot.sizing import Format, Task, Workload
 from chatbot.sizing.conversation import Asked
-from chatbot.sizing.reading import Goal, read_question
+from chatbot.sizing.goals import Goal
+from chatbot.sizing.reading import read_question
 from chatbot.verification.citations import verify
 from chatbot.working import Working, load
 from tests.marks import left_to_evaluation

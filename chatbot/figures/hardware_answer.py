@@ -12,9 +12,10 @@ from chatbot.sizing.completion import check_numbers, check_region
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance, short
 from chatbot.sizing.given import read_given
+from chatbot.sizing.goals import Goal
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB
-from chatbot.sizing.reading import Goal, hours_in, read_question
+from chatbot.sizing.reading import hours_in, read_question
 from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, percent, rounded
 from ingest import Row

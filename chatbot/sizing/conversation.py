@@ -11,12 +11,12 @@ from chatbot.answer import Turn
 from chatbot.question.parts import pieces
 from chatbot.sizing.completion import CACHE_FORMATS
 from chatbot.sizing.fit import TRAINING
+from chatbot.sizing.goals import Goal
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
 from chatbot.sizing.reading import (
     MONTH_HOURS,
     MOST_MACHINES,
-    Goal,
     Known,
     Said,
     in_place_of,

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chatbot.retrieval.meaning import vector_of
-from chatbot.sizing.reading import Goal, Said
+from chatbot.sizing.goals import Goal
+from chatbot.sizing.reading import Said
 from chatbot.sizing.workload import Workload
 
 BUCKETS = 3072

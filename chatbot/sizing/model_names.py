@@ -183,3 +183,8 @@ def _keys(models: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 def _key(name: str) -> tuple[str, ...]:
     bare = re.sub(r"-(?:v0\.\d|v1|\d+e|\d+k|bf16|fp8)\b", "", name.split("/")[-1].lower())
     return tuple(t.text for t in _tokens(bare) if t.text not in _NOISE)
+
+
+def display_name(name: str) -> str:
+    """A name of the table as it is told: "meta-llama/Meta-Llama-3.1-8B-Instruct" is Llama-3.1-8B."""
+    return re.sub(r"^Meta-(?=Llama)|-(?:hf|Instruct)$|-v0\.1$", "", name.rpartition("/")[2])

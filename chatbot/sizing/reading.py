@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
@@ -17,40 +16,13 @@ from typing import Any
 from chatbot.language.quantities import WORD_NUMBERS
 from chatbot.language.vendors import refused_makers
 from chatbot.sizing.facts import short
+from chatbot.sizing.goals import Goal
 from chatbot.sizing.memory import BITS
 from chatbot.sizing.model_names import Named, find_model, heads, sibling
 from chatbot.sizing.spelled import as_read
 from chatbot.sizing.workload import Format, Optimizer, Task
 
 MONTH_HOURS = 730.0
-
-
-class Goal(StrEnum):
-    """What is wanted of a sizing. If a question has several goals, the first in this order leads the answer."""
-
-    COUNT = "count"
-    LARGEST = "largest"
-    USERS = "users"
-    LONGEST = "longest"
-    CHEAPEST = "cheapest"
-    SMALLEST = "smallest"
-    CARBON = "carbon"
-    ENERGY = "energy"
-    WATER = "water"
-    THROUGHPUT = "throughput"
-    TIME = "time"
-    FITS = "fits"
-    COST = "cost"
-    MEMORY = "memory"
-    COMPARE = "compare"
-    CHOICE = "choice"
-    AFFORDABLE = "affordable"
-    TOKENS = "tokens"
-    DEADLINE = "deadline"
-    PREFILL = "prefill"
-    LATENCY = "latency"
-    TOKEN_COST = "token cost"
-    DIFFERENCE = "difference"
 
 
 @dataclass(frozen=True, slots=True)
