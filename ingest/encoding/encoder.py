@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -167,7 +168,7 @@ def _load_bedrock(name: str) -> Encoder:
 def _load_sentence_transformer(name: str, device: str | None) -> Encoder:
     known = name in minilm.NAMES
     try:
-        if not known:
+        if not known and find_spec("sentence_transformers"):
             _check_model(name)
         if device:
             _check_device(device)
