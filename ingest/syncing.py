@@ -163,7 +163,10 @@ def _findings(
     sources: Sequence[Path | str], known: Mapping[str, Known], progress: Progress, cluster: Cluster | None
 ) -> Iterator[_Finding]:
     """Yield one finding per document in the order of the sources, then the documents that vanished, by id."""
-    listed = [(source, *_listed(source)) for source in sources]
+    unique: dict[str, Path | str] = {}
+    for source in sources:
+        unique.setdefault(_origin(source), source)
+    listed = [(source, *_listed(source)) for source in unique.values()]
     total = sum(len(items) for _, items, _ in listed)
     ahead = max(_AHEAD, cluster.ahead()) if cluster else _AHEAD
     with ReaderPool() as pool:  # starts its processes lazily, so none if a cluster reads
@@ -172,6 +175,10 @@ def _findings(
             yield finding
             if done <= total:
                 progress("reading", done, total)
+
+
+def _origin(source: Path | str) -> str:
+    return str(source) if "://" in str(source) else os.path.realpath(source)
 
 
 def _listed(source: Path | str) -> tuple[list[Item | Failure], str]:
@@ -190,7 +197,7 @@ def _begun(
 ) -> Iterator[_Begun[_Finding]]:
     met: set[str] = set()
     for source, items, trouble in listed:
-        origin = str(source) if "://" in str(source) else os.path.realpath(source)
+        origin = _origin(source)
         for item in items:
             if item.id in met:
                 yield _known_at_once("failed", item.id, "another source has a document of the same name: rename one of the two")

@@ -220,6 +220,19 @@ def test_two_documents_of_one_name_are_not_mixed_up(docs: Path, place: Place, tm
     assert texts(place)["docs/one.md"] == ONE
 
 
+@folder_first
+def test_a_source_given_twice_is_read_once(docs: Path, place: Place) -> None:
+    done = quick([docs, f"{docs.parent}/./docs/", docs], place)
+
+    assert (done.added, done.failed) == (("docs/one.md", "docs/two.md"), ())
+
+
+def test_an_index_inside_a_source_is_no_document_of_it(docs: Path) -> None:
+    index = docs / "index"
+
+    assert [quick([docs], index), quick([docs], index)] == [report(added=("docs/one.md", "docs/two.md")), report(unchanged=("docs/one.md", "docs/two.md"))]
+
+
 @pytest.mark.parametrize("content", [None, b"\xff\xff"])
 def test_nothing_readable_and_no_index_is_an_error(tmp_path: Path, place: Place, content: bytes | None) -> None:
     folder = tmp_path / "docs"

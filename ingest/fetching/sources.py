@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from ingest.document import CorpusError, Source
 from ingest.fetching.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Failure, Item
+from ingest.storage.opening import FILE_NAME
 
 # The manifest of a folder, which says where its documents come from.
 _MANIFEST = "sources.toml"
@@ -83,7 +84,7 @@ def _find_in_folder(folder: Path) -> Iterator[Item | Failure]:
 
 
 def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
-    """Return the files below a folder that are not hidden, and the folders that cannot be listed; follow no links."""
+    """Return the files below a folder that are not hidden or in an index, and the folders that cannot be listed; follow no links."""
     files: list[PurePosixPath] = []
     unreadable: dict[PurePosixPath, str] = {}
 
@@ -92,7 +93,7 @@ def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
         unreadable[path] = f"the folder cannot be listed ({error.strerror}): mend its permissions"
 
     for parent, folders, names in os.walk(folder, onerror=note):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in folders if not name.startswith(".") and not os.path.isfile(Path(parent, name, FILE_NAME))]
         place = PurePosixPath(Path(parent).relative_to(folder))
         # "~$" is how Office marks the lock file of a document that is open.
         files += [place / name for name in names if not name.startswith((".", "~$"))]
