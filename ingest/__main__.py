@@ -20,8 +20,8 @@ SHIPPED = Path(__file__).resolve().parents[1] / "corpus"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `wattwise ingest`. Return 0 if at least one document was read or is unchanged, else 1."""
-    options = _parser().parse_args(argv)
     try:
+        options = _parser().parse_args(argv)
         with _bars() as progress:
             report = sync(
                 options.sources, options.index, encoder=options.encoder, device=options.device, ray=options.ray,

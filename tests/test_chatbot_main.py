@@ -128,6 +128,22 @@ def test_a_missing_index_is_one_sentence_with_the_command_that_mends_it(
     assert f"wattwise ingest --index {tmp_path / 'none'}" in err
 
 
+@pytest.mark.parametrize("given", ["option", "variable"])
+@pytest.mark.parametrize(
+    "command", [("ask", "L4 TDP?"), ("status",), ("ingest", "."), ("size", "--parameters", "7b"), ("exam", "x.md"), ("serve",), ("mcp",), ("app",)], ids=lambda command: command[0]
+)
+def test_an_index_on_another_kind_of_server_is_refused_without_its_password(
+    command: tuple[str, ...], given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = "postgresql+psycopg://me:secret@db.example/library"
+    if given == "variable":
+        monkeypatch.setenv("WATTWISE_INDEX", address)
+    code, out, err = run(capsys, *command, *(("--index", address) if given == "option" else ()))
+    assert (code, out, list(tmp_path.iterdir())) == (1, "", [])
+    assert err == "An index is a folder or postgresql://USER@HOST/DATABASE, and postgresql+psycopg:// is neither: write it so.\n"
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_check_reads_all_and_says_in_a_sentence_what_is_not_as_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], as_json: bool

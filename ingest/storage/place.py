@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.document import CorpusError
+
 _SCHEMES = ("postgresql://", "postgres://")
 _PASSWORD = re.compile(r"^(\w+://[^:@/?]*):[^@]*@")
 _PASSWORD_OPTION = re.compile(r"(?i)([?&][a-z]*password=)[^&]*")
@@ -35,10 +37,13 @@ Place = Path | Database
 
 
 def place_at(address: str | Place) -> Place:
-    """Return the folder or the database that an address names."""
-    if isinstance(address, str):
-        return Database(address) if address.startswith(_SCHEMES) else Path(address)
-    return address
+    """Return the folder or the database that an address names; raise CorpusError for one that names another kind of server."""
+    if not isinstance(address, str):
+        return address
+    if "://" in address and not address.startswith(_SCHEMES):
+        # As a folder it would be shown, with its password.
+        raise CorpusError(f"An index is a folder or postgresql://USER@HOST/DATABASE, and {address.partition('://')[0]}:// is neither: write it so.")
+    return Database(address) if address.startswith(_SCHEMES) else Path(address)
 
 
 def address_of(place: Place) -> str:
