@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chatbot.answer import ReaderError
-from chatbot.serve.settings import listening
+from chatbot.serve.settings import check_names, listening
 from chatbot.settings import Settings, settings_from
 from ingest import address_of, place_at
 
@@ -52,6 +52,7 @@ class AppSettings:
     def __post_init__(self) -> None:
         if self.uploads not in _UPLOADS:
             raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on, off or session.")
+        check_names("WATTWISE_APP_HOSTS", self.hosts)
 
     def may_change(self, is_own_user: bool) -> bool:
         """Whether a visitor may change the index. `is_own_user` says that the visitor uses this machine, which is

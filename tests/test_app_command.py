@@ -44,6 +44,11 @@ def test_settings_come_from_the_environment() -> None:
     assert settings_from(environ, AppSettings, prefix="WATTWISE_APP_") == expected
 
 
+def test_a_name_that_no_request_has_is_said() -> None:
+    with pytest.raises(ReaderError, match=r"^WATTWISE_APP_HOSTS has 'https://chat\.example': it takes names such as chat\.example, without https://, port and path\.$"):
+        settings_from({"WATTWISE_APP_HOSTS": "::1,chat.example,https://chat.example"}, AppSettings, prefix="WATTWISE_APP_")
+
+
 def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "SCRIPT", tmp_path / "streamlit_app.py")
     with pytest.raises(

@@ -565,6 +565,9 @@ class TestCommand:
         [
             ({"HOST": "0.0.0.0"}, "Without a key nobody but this machine is served, and 0.0.0.0 is open to others: set WATTWISE_SERVE_KEYS."),
             ({"HOSTS": "chat.example"}, "WATTWISE_SERVE_HOSTS lets others in, but no key is set: set WATTWISE_SERVE_KEYS as well."),
+            ({"HOSTS": "chat.example,chat.example:80", "KEYS": "a"}, "WATTWISE_SERVE_HOSTS has 'chat.example:80': it takes names such as chat.example, without https://, port and path."),
+            ({"ORIGINS": "https://chat.example/"}, "WATTWISE_SERVE_ORIGINS has 'https://chat.example/': it takes origins such as https://chat.example, without a path."),
+            ({"ORIGINS": "*,chat.example"}, "WATTWISE_SERVE_ORIGINS has 'chat.example': it takes origins such as https://chat.example, without a path."),
             ({"AT_ONCE": "0"}, "WATTWISE_SERVE_AT_ONCE is 0: it takes a number above 0."),
             ({"SECONDS": "nan"}, "WATTWISE_SERVE_SECONDS is nan: it takes a number above 0."),
             ({"PORT": "70000"}, "WATTWISE_SERVE_PORT is 70000: it takes a whole number from 0 to 65535."),

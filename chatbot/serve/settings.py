@@ -1,8 +1,9 @@
 """The settings of the server, and their validation."""
 
 import os
+import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,6 +16,7 @@ from ingest import Place
 
 _PREFIX = "WATTWISE_SERVE_"
 _OFFLINE_SECONDS = 60.0
+_ORIGIN = re.compile(r"\*|null|[\w.+-]+://[^/?#@\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,18 @@ def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
         )
     if not settings.keys and settings.hosts:
         raise ReaderError(f"{_PREFIX}HOSTS lets others in, but no key is set: set {_PREFIX}KEYS as well.")
+    check_names(f"{_PREFIX}HOSTS", settings.hosts)
+    for origin in settings.origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise ReaderError(f"{_PREFIX}ORIGINS has {origin!r}: it takes origins such as https://chat.example, without a path.")
     return settings
+
+
+def check_names(variable: str, names: Iterable[str]) -> None:
+    """Raise ReaderError for a name that no request can have in its Host header, such as a whole address."""
+    for name in names:
+        if "/" in name or name.count(":") == 1:
+            raise ReaderError(f"{variable} has {name!r}: it takes names such as chat.example, without https://, port and path.")
 
 
 def is_loopback(host: str | None) -> bool:
