@@ -105,6 +105,22 @@ def test_the_verdict_is_that_of_as_many_as_are_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("slots", "note"),
+    [
+        ({"parameters": 7e9}, f"{LLAMA_70B} has 70.6 billion parameters: the 7 billion given are not used"),
+        ({"parameters": 70e9}, ""),
+        ({"accelerator": "L40S", "instance_type": "p5.48xlarge"}, "p5.48xlarge has no L40S: the verdict is that of p5.48xlarge"),
+        ({"accelerator": "H100", "instance_type": "p5.48xlarge"}, ""),
+        ({"accelerator": "L40S", "accelerators": 10}, "the model is divided over 8 of the 10 accelerators, as it cannot be divided evenly over more of them"),
+        ({"accelerator": "L40S", "accelerators": 8}, ""),
+    ],
+)
+def test_what_is_given_and_not_used_is_said(slots: dict[str, object], note: str) -> None:
+    notes = sized(model=LLAMA_70B, **slots).notes
+    assert [n for n in notes if not n.startswith("not compared")] == ([note] if note else [])
+
+
+@pytest.mark.parametrize(
     ("instance_type", "devices", "gib"),
     [
         ("g5.xlarge", 1, 22.35),  # 22,888 MiB, not 24 GiB

@@ -36,6 +36,7 @@ _MEMORY = re.compile(r"\b(\d+) ?G(?:i?B)?\b", re.IGNORECASE)
 _OF_ACTIVATIONS = re.compile(r"of context|batch|recomputed")
 # Relative tolerance: a memory size in GB differs by 7 % from the same number in GiB.
 _SAME_MEMORY = 0.1
+_SAME_SIZE = 0.1  # Llama 3.1 70B has 70.6 billion parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
     the workload is impossible or names something that the facts do not have.
     """
     facts = facts or _shipped()
-    workload, model, assumptions = complete(workload, facts)
+    given = workload
+    workload, model, assumptions = complete(given, facts)
     terms = tuple(_terms(workload, model))
     memory = Memory(terms if activations else tuple(t for t in terms if t.name != "activations"))
     if memory.terms != terms:
@@ -107,7 +109,7 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
         least_energy=_least(chosen, "kwh_per_run", "kwh_per_hour"),
         least_carbon=_least(chosen, "kg_co2_per_run", "kg_co2_per_month"),
         alternatives=_alternatives(fits),
-        notes=tuple(_notes(fits, chosen, sheets, workload, facts)),
+        notes=(*_unused(given, model, named, sheets), *_notes(fits, chosen, sheets, workload, facts)),
     )
 
 
@@ -313,6 +315,16 @@ def _alternatives(fits: Iterable[Fit]) -> tuple[Fit, ...]:
         if fit.fits and fit.runs != "no" and fit.accelerator and fit.accelerator.vendor == "AWS":
             found.setdefault(fit.accelerator.name, fit)
     return tuple(found.values())
+
+
+def _unused(given: Workload, model: Architecture, named: Fit | None, sheets: list[Accelerator]) -> Iterable[str]:
+    """What was given and is not used: a note on each."""
+    if given.model and given.parameters and abs(given.parameters / model.parameters - 1) > _SAME_SIZE:
+        yield f"{given.model} has {model.parameters / 1e9:.4g} billion parameters: the {given.parameters / 1e9:.4g} billion given are not used"
+    if named and named.instance and sheets and named.accelerator not in sheets:
+        yield f"{named.name} has no {given.accelerator}: the verdict is that of {named.name}"
+    if named and not named.instance and named.accelerators < (count := given.accelerators or 1):
+        yield f"the model is divided over {named.accelerators} of the {count:,} accelerators, as it cannot be divided evenly over more of them"
 
 
 def _notes(
