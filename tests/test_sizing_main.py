@@ -8,11 +8,15 @@ import pytest
 
 from chatbot.__main__ import main
 
-NO_INDEX = ("--index", "/nowhere")
+
+@pytest.fixture(autouse=True)
+def _without_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("WATTWISE_INDEX", raising=False)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(("size", *NO_INDEX, *arguments))
+    code = main(("size", *arguments))
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
@@ -101,6 +105,7 @@ def test_what_cannot_be_sized_is_one_sentence_on_stderr(
         (("--parameters", "7b", "--task", "dream"), "'dream' is no task: write one of serve"),
         (("--parameters", "9" * 400), f"'{'9' * 64}…' is not a number: write 70b or 7e9"),
         (("--parameters", "7b", "--users", "some"), "'some' is not a whole number"),
+        (("--parameters", "7b", "--rows=-1"), "-1 is no number of rows: write 0 or more"),
     ],
 )
 def test_wrong_use_exits_with_two(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
@@ -115,8 +120,10 @@ def test_an_index_gives_the_facts(corpus_index: Path, capsys: pytest.CaptureFixt
     assert "Meta-Llama-3.1-8B: serve" in capsys.readouterr().out
 
 
-def test_a_damaged_index_gives_way_to_the_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "index").mkdir()
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_index_that_cannot_be_used_gives_way_to_the_corpus(tmp_path: Path, is_there: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    if is_there:
+        (tmp_path / "index").mkdir()
     assert main(("size", "--model", "llama-3.1-8b", "--index", str(tmp_path / "index"))) == 0
     printed = capsys.readouterr()
     assert "The figures are those of corpus/." in printed.err

@@ -18,6 +18,7 @@ from chatbot.sizing.workload import Format
 from ingest import CorpusError, Index, Place, place_at
 
 _T = TypeVar("_T")
+_DEFAULT = Path("index")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,7 +34,7 @@ def _facts(index: Place) -> Facts | None:
 
     Only an index has the configurations of models that the user ingested and prices of other regions.
     """
-    if isinstance(index, Path) and not index.exists():
+    if index == _DEFAULT and not _DEFAULT.exists():
         return None
     try:
         facts = Facts.load(Index.open(index))
@@ -86,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     where("--accelerator", metavar="A", help="says whether it holds it: L40S, A100 80GB")
     where("--count", type=_whole, metavar="N", help="how many accelerators")
     where("--load", type=float, metavar="SHARE", help="of its time that the hardware is busy (default 0.5)")
-    add("--rows", type=_whole, default=10, metavar="N", help="of the table (default 10)")
+    add("--rows", type=_rows, default=10, metavar="N", help="of the table (default 10)")
     add("--json", action="store_true", help="print every figure as JSON")
-    add("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or "index"), metavar="PLACE")
+    add("--index", type=place_at, default=place_at(os.environ.get("WATTWISE_INDEX") or _DEFAULT), metavar="PLACE")
     return parser
 
 
@@ -107,6 +108,13 @@ def _whole(text: str) -> int:
         return int(text.replace(",", ""))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number") from None
+
+
+def _rows(text: str) -> int:
+    rows = _whole(text)
+    if rows < 0:
+        raise argparse.ArgumentTypeError(f"{rows} is no number of rows: write 0 or more")
+    return rows
 
 
 if __name__ == "__main__":
