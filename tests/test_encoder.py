@@ -310,6 +310,14 @@ def test_what_bedrock_refuses_is_said_in_words(bedrock: list[str]) -> None:
         load_encoder("bedrock:amazon.other").encode(["a"])
 
 
+def test_missing_credentials_of_bedrock_are_said_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(CorpusError, match=r"^Bedrock would not encode with x: .*You must specify a region\. Check the AWS credentials, the region and that the account has access to the model\.$"):
+        load_encoder("bedrock:x")
+
+
 def test_what_one_thread_is_making_the_others_wait_for() -> None:
     begun, go_on, made = Event(), Event(), list[list[str]]()
 

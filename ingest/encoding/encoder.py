@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -138,6 +138,12 @@ Encoder = minilm.MiniLM | EmbeddingEncoder
 """`encode` returns unit vectors, (n, dimension); a text's vector does not depend on the texts encoded with it."""
 
 
+def _reason(error: Exception) -> str:
+    """What is wrong, in one line: the text of pydantic's errors has several."""
+    details: list[Mapping[str, str]] = getattr(error, "errors", list)()
+    return " ".join(("; ".join(detail["msg"] for detail in details) or str(error)).split()).rstrip(".")
+
+
 def _load_bedrock(name: str) -> Encoder:
     try:
         from botocore.exceptions import BotoCoreError, ClientError
@@ -151,7 +157,7 @@ def _load_bedrock(name: str) -> Encoder:
             yield
         except (BotoCoreError, ClientError, ValueError) as error:
             raise CorpusError(
-                f"Bedrock would not encode with {name.removeprefix(_BEDROCK)}: {error}. "
+                f"Bedrock would not encode with {name.removeprefix(_BEDROCK)}: {_reason(error)}. "
                 "Check the AWS credentials, the region and that the account has access to the model."
             ) from error
 
