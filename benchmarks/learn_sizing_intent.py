@@ -28,7 +28,8 @@ from sklearn.model_selection import GroupKFold
 
 from chatbot.sizing.conversation import asked_for, can_be_computed
 from chatbot.sizing.intent import COMPUTED, LABELS, features
-from chatbot.sizing.reading import Known, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.text import Known
 from chatbot.working import load
 from ingest import Index, sync
 

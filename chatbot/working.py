@@ -9,7 +9,7 @@ from chatbot.computed import Computed
 from chatbot.draft import Draft, Marks
 from chatbot.per_index import per_index
 from chatbot.sizing import Facts, Task
-from chatbot.sizing.reading import Known
+from chatbot.sizing.reading.text import Known
 from chatbot.verification.citations import Evidence
 from ingest import Chunk, Index, Row
 

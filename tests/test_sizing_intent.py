@@ -9,7 +9,8 @@ from chatbot.answer import Turn
 from chatbot.sizing.conversation import Asked, hear
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.intent import COMPUTED, LABELS, probabilities
-from chatbot.sizing.reading import Known, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.text import Known
 
 LABELLED = Path(__file__).resolve().parents[1] / "benchmarks" / "labels" / "sizing"
 KNOWN = Known(

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from chatbot.answer import Turn
 from chatbot.sizing.conversation import Asked, hear
 from chatbot.sizing.goals import Goal
-from chatbot.sizing.reading import MONTH_HOURS, Known, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.schedule import MONTH_HOURS
+from chatbot.sizing.reading.text import Known
 from chatbot.sizing.workload import Format, Optimizer, Task, Workload
 from tests.marks import one_of
 

@@ -15,7 +15,8 @@ from chatbot.sizing.given import read_given
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH, accelerator_watts, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB
-from chatbot.sizing.reading import hours_in, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.schedule import hours_in
 from chatbot.sizing.spelled import as_read
 from chatbot.working import Working, article, capital, percent, rounded
 from ingest import Row

@@ -22,7 +22,7 @@ from chatbot.sizing.dimensions import (
 )
 from chatbot.sizing.facts import short
 from chatbot.sizing.given import Given
-from chatbot.sizing.reading import number_of
+from chatbot.sizing.reading.numerals import number_of
 from chatbot.working import Working, rounded
 
 _CONSTANTS = (1.0, 1.073741824, 7.0, 8.0, 24.0, 60.0, 100.0, 168.0, 730.0, 1000.0, 1024.0, 2190.0, 3600.0, 8000.0, 8760.0, 1e6, 1e9)

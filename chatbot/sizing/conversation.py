@@ -14,16 +14,11 @@ from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.intent import COMPUTED, FACTS, LABELS, probabilities
 from chatbot.sizing.model_names import sibling
-from chatbot.sizing.reading import (
-    MONTH_HOURS,
-    MOST_MACHINES,
-    Known,
-    Said,
-    in_place_of,
-    number_of,
-    read_question,
-    sizes_of,
-)
+from chatbot.sizing.reading import in_place_of, read_question
+from chatbot.sizing.reading.machines import MOST_MACHINES, sizes_of
+from chatbot.sizing.reading.numerals import number_of
+from chatbot.sizing.reading.schedule import MONTH_HOURS
+from chatbot.sizing.reading.text import Known, Said
 from chatbot.sizing.workload import Format, Task, Workload
 from ingest import known_words
 

@@ -11,7 +11,7 @@ from functools import cache
 
 from chatbot.sizing.arithmetic import evaluate
 from chatbot.sizing.given import share_of
-from chatbot.sizing.reading import number_of
+from chatbot.sizing.reading.numerals import number_of
 from ingest import Row
 
 Dimensions = frozenset[tuple[str, int]]

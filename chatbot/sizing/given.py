@@ -8,7 +8,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from chatbot.language.quantities import WORD_NUMBERS
-from chatbot.sizing.reading import MONTH_HOURS, Known, Reading, number_of, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.numerals import number_of
+from chatbot.sizing.reading.schedule import MONTH_HOURS
+from chatbot.sizing.reading.text import Known, Reading
 from chatbot.sizing.spelled import as_read
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from chatbot.retrieval.meaning import vector_of
 from chatbot.sizing.goals import Goal
-from chatbot.sizing.reading import Said
+from chatbot.sizing.reading.text import Said
 from chatbot.sizing.workload import Workload
 
 BUCKETS = 3072

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from chatbot.answer import REFUSAL
-from chatbot.sizing.reading import listed
+from chatbot.sizing.reading.wording import listed
 from chatbot.table.bounds import Reading
 
 _CODE = r"(?:af|ap|ca|cn|eu|il|me|mx|sa|us)-(?:gov-)?(?:central|(?:north|south)?(?:east|west)?)-\d"

@@ -17,7 +17,9 @@ from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.goals import OF_MONEY, OF_POWER, OF_SPEED, OF_TRAINING, Goal
 from chatbot.sizing.intent import FACTS
-from chatbot.sizing.reading import SEVERAL_ADAPTERS, Known, read_question
+from chatbot.sizing.reading import read_question
+from chatbot.sizing.reading.text import Known
+from chatbot.sizing.reading.training import SEVERAL_ADAPTERS
 from chatbot.table import answer_from_table
 from chatbot.verification.marks import without_marks
 from chatbot.working import Tables, Working, load

@@ -39,7 +39,7 @@ from chatbot.sizing import Facts, Fit, Sizing, Task, Workload, size
 from chatbot.sizing.conversation import Asked
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.goals import OF_DEPLOYMENT, OF_PLACING, OF_POWER, OF_SPEED, OF_TRAINING, Goal
-from chatbot.sizing.reading import tells_people
+from chatbot.sizing.reading.tokens import tells_people
 from chatbot.working import Working
 
 # Goals that are answered for the machines, whatever runs on them.

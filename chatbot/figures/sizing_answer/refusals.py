@@ -11,7 +11,7 @@ from chatbot.sizing.conversation import BUDGETS, HARDWARE, Asked, Heard
 from chatbot.sizing.fit import TRAINING, hardware, runs_on
 from chatbot.sizing.goals import OF_MONEY, Goal
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH
-from chatbot.sizing.reading import Known
+from chatbot.sizing.reading.text import Known
 from chatbot.table.entities import ask_region, excludes_region
 from chatbot.working import Tables, Working, rounded
 from ingest import Index, known_words

@@ -14,7 +14,7 @@ from chatbot.sizing.fit import FULL_SERVER, TRAINING, Hardware, Placement, place
 from chatbot.sizing.goals import OF_SPEED, Goal
 from chatbot.sizing.memory import GIB, USABLE
 from chatbot.sizing.model_names import display_name
-from chatbot.sizing.reading import ALL_CONTEXT
+from chatbot.sizing.reading.tokens import ALL_CONTEXT
 
 # The slot that is solved for.
 SOLVED: dict[Goal, Literal["sequences", "context", "parameters"]] = {
