@@ -26,7 +26,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from chatbot.sizing.conversation import asked_for, can_be_computed
+from chatbot.sizing.asking import asked_for, can_be_computed
 from chatbot.sizing.intent import COMPUTED, LABELS, features
 from chatbot.sizing.reading import read_question
 from chatbot.sizing.reading.text import Known

@@ -13,7 +13,7 @@ from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.presentation.render import as_json
 from chatbot.question.query import understand
 from chatbot.sizing import Format, Task, Workload
-from chatbot.sizing.conversation import Asked
+from chatbot.sizing.asking import Asked
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.reading import read_question
 from chatbot.verification.citations import verify

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from chatbot.answer import Turn
-from chatbot.sizing.conversation import Asked, hear
+from chatbot.sizing.asking import Asked
+from chatbot.sizing.conversation import hear
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.intent import COMPUTED, LABELS, probabilities
 from chatbot.sizing.reading import read_question

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatbot.answer import Turn
-from chatbot.sizing.conversation import Asked, hear
+from chatbot.sizing.asking import Asked
+from chatbot.sizing.conversation import hear
 from chatbot.sizing.goals import Goal
 from chatbot.sizing.reading import read_question
 from chatbot.sizing.reading.schedule import MONTH_HOURS

@@ -12,7 +12,8 @@ from chatbot.draft import Draft
 from chatbot.figures.offerings import answer_of_places
 from chatbot.language.quantities import WORD_NUMBERS, quantities
 from chatbot.question.query import Query
-from chatbot.sizing.conversation import HOLDS_TOGETHER, Heard, hear
+from chatbot.sizing.asking import Heard
+from chatbot.sizing.conversation import HOLDS_TOGETHER, hear
 from chatbot.sizing.facts import Facts
 from chatbot.sizing.intent import FACTS
 from chatbot.sizing.model_names import family

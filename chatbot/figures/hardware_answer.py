@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.draft import Draft
 from chatbot.sizing import Facts, Figure, Impact, Workload
+from chatbot.sizing.asking import Asked
 from chatbot.sizing.completion import check_numbers, check_region
-from chatbot.sizing.conversation import Asked
 from chatbot.sizing.facts import Accelerator, Grid, Instance, short
 from chatbot.sizing.given import read_given
 from chatbot.sizing.goals import Goal

@@ -12,7 +12,8 @@ from chatbot.figures.sizing_answer.refusals import conditions, lacking, refused,
 from chatbot.figures.sizing_answer.solving import ASKS_OPERATIONS, computes_with_part
 from chatbot.language.glossary import in_english
 from chatbot.question.query import Query
-from chatbot.sizing.conversation import Asked, Heard, ask_parts, asked_for, hear
+from chatbot.sizing.asking import Asked, Heard, asked_for
+from chatbot.sizing.conversation import ask_parts, hear
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.given import read_given, read_turns
 from chatbot.sizing.goals import OF_MONEY, OF_POWER, OF_SPEED, OF_TRAINING, Goal

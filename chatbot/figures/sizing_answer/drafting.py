@@ -36,7 +36,7 @@ from chatbot.figures.sizing_answer.solving import (
 )
 from chatbot.figures.sizing_answer.verdicts import choice, counted, held, launch, lighter, solution, verdict
 from chatbot.sizing import Facts, Fit, Sizing, Task, Workload, size
-from chatbot.sizing.conversation import Asked
+from chatbot.sizing.asking import Asked
 from chatbot.sizing.fit import TRAINING
 from chatbot.sizing.goals import OF_DEPLOYMENT, OF_PLACING, OF_POWER, OF_SPEED, OF_TRAINING, Goal
 from chatbot.sizing.reading.tokens import tells_people

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 from chatbot.computed import Computed
 from chatbot.sizing import Fit, Format, Sizing, Task, Term
-from chatbot.sizing.conversation import Asked
+from chatbot.sizing.asking import Asked
 from chatbot.sizing.facts import short
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters

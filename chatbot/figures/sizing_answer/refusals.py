@@ -7,7 +7,7 @@ from chatbot.answer import REFUSAL, ReaderError
 from chatbot.draft import Draft
 from chatbot.figures.hardware_answer import rented
 from chatbot.sizing import Facts, Workload
-from chatbot.sizing.conversation import BUDGETS, HARDWARE, Asked, Heard
+from chatbot.sizing.asking import BUDGETS, HARDWARE, Asked, Heard
 from chatbot.sizing.fit import TRAINING, hardware, runs_on
 from chatbot.sizing.goals import OF_MONEY, Goal
 from chatbot.sizing.impact import DEFAULT_REGION, HOURS_A_MONTH

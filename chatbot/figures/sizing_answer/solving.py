@@ -8,7 +8,7 @@ from typing import Any, Literal
 from chatbot.answer import ReaderError
 from chatbot.figures.hardware_answer import rented
 from chatbot.sizing import Facts, Fit, Sizing, Task, Workload, most, size
-from chatbot.sizing.conversation import Asked
+from chatbot.sizing.asking import Asked
 from chatbot.sizing.facts import short
 from chatbot.sizing.fit import FULL_SERVER, TRAINING, Hardware, Placement, place
 from chatbot.sizing.goals import OF_SPEED, Goal
