@@ -15,7 +15,7 @@ from chatbot.draft import Draft
 from chatbot.evidence.instructions import is_instruction
 from chatbot.figures.fact_answer import asks_rows, row_answer, whole_row
 from chatbot.figures.figures_answer import answer_by_figures
-from chatbot.figures.hardware_answer import asks_unit
+from chatbot.figures.hardware_answer.units import asks_unit
 from chatbot.figures.hardware_comparison import compare_hardware, precedes_rows
 from chatbot.figures.hardware_overview import describe_hardware
 from chatbot.figures.sizing_answer import answer_by_sizing, sizes_a_model

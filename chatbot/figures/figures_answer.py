@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.draft import Draft
-from chatbot.figures.hardware_answer import CARBON, COMMITMENT, ENERGY, hours_asked, of_energy
+from chatbot.figures.hardware_answer.costs import COMMITMENT
+from chatbot.figures.hardware_answer.places import of_energy
+from chatbot.figures.hardware_answer.power import CARBON, ENERGY
+from chatbot.figures.hardware_answer.spans import hours_asked
 from chatbot.figures.sums import Sum, compared, plain, usd
 from chatbot.figures.trade_offs import (
     api_or_machines,

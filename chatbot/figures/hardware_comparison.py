@@ -7,7 +7,7 @@ from typing import Literal
 
 from chatbot.draft import Draft
 from chatbot.figures.fact_answer import tell_rows
-from chatbot.figures.hardware_answer import asks_unit
+from chatbot.figures.hardware_answer.units import asks_unit
 from chatbot.language.names import names
 from chatbot.presentation.comparison_table import Comparison, property_of
 from chatbot.question.query import Query

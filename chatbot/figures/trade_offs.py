@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from chatbot.computed import Computed
-from chatbot.figures.hardware_answer import hours_asked
+from chatbot.figures.hardware_answer.spans import hours_asked
 from chatbot.figures.sums import Sum, compared, plain
 from chatbot.figures.units_answer import ASKS_ELSE, in_euros, last_of_each, spelled
 from chatbot.sizing.arithmetic import evaluate

@@ -6,7 +6,7 @@ from dataclasses import replace
 from chatbot.answer import REFUSAL
 from chatbot.computed import is_near, numbers
 from chatbot.draft import Draft
-from chatbot.figures.hardware_answer import asks_unit
+from chatbot.figures.hardware_answer.units import asks_unit
 from chatbot.figures.sizing_answer.drafting import draft_of
 from chatbot.figures.sizing_answer.refusals import conditions, lacking, refused, unheard_chip, unpriced, without_claims
 from chatbot.figures.sizing_answer.solving import ASKS_OPERATIONS, computes_with_part

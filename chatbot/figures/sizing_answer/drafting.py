@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.draft import Draft
-from chatbot.figures.hardware_answer import answer_by_hardware, rented
+from chatbot.figures.hardware_answer import answer_by_hardware
+from chatbot.figures.hardware_answer.machines import rented
 from chatbot.figures.sizing_answer.choosing import deployed_on, named_fit, wants_any_count
 from chatbot.figures.sizing_answer.deployment import (
     accelerator_hours,

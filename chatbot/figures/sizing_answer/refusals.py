@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from chatbot.answer import REFUSAL, ReaderError
 from chatbot.draft import Draft
-from chatbot.figures.hardware_answer import rented
+from chatbot.figures.hardware_answer.machines import rented
 from chatbot.sizing import Facts, Workload
 from chatbot.sizing.asking import BUDGETS, HARDWARE, Asked, Heard
 from chatbot.sizing.fit import TRAINING, hardware, runs_on

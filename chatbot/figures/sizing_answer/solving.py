@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from chatbot.answer import ReaderError
-from chatbot.figures.hardware_answer import rented
+from chatbot.figures.hardware_answer.machines import rented
 from chatbot.sizing import Facts, Fit, Sizing, Task, Workload, most, size
 from chatbot.sizing.asking import Asked
 from chatbot.sizing.facts import short
