@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +50,7 @@ from chatbot.retrieval.searching import passages_to_read, search
 from chatbot.settings import settings_from
 from chatbot.verification.citations import Verified, verify
 from chatbot.verification.fit import is_fit
-from chatbot.verification.marks import without_marks
+from chatbot.verification.marks import shifted, without_marks
 from chatbot.working import load as load_tables
 from ingest import Index, Place
 
@@ -296,7 +295,7 @@ def _joined(first: Answer, second: Answer) -> Answer:
     return replace(
         second,
         question=first.question,
-        text=f"{first.text}\n" + re.sub(r"\[([1-9]\d*)\]", lambda mark: f"[{int(mark[1]) + number}]", second.text),
+        text=f"{first.text}\n{shifted(second.text, number)}",
         citations=(*first.citations, *(replace(c, number=c.number + number) for c in second.citations)),
         passages=tuple(dict.fromkeys((*first.passages, *second.passages))),
         statements=(*first.statements, *(replace(s, citations=tuple(n + number for n in s.citations)) for s in second.statements)),

@@ -1,6 +1,5 @@
 """A draft: sentences with citation marks, and the evidence that the marks refer to."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +8,7 @@ from chatbot.evidence.scored import Scored
 from chatbot.language.characters import parenthesised
 from chatbot.sizing.workload import Workload
 from chatbot.verification.citations import Evidence
+from chatbot.verification.marks import shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,15 @@ class Draft:
 
     def then(self, other: "Draft") -> "Draft":
         """This draft followed by another one, whose marks are renumbered to continue from this draft's."""
-        # "[0]" marks what has no evidence any more. It must not become the mark of something else.
-        text = re.sub(r"\[([1-9]\d*)\]", lambda mark: f"[{int(mark[1]) + len(self.evidence)}]", other.text)
-        lines = [part for part in (self.text, text) if part]
-        evidence, said = (*self.evidence, *other.evidence), "\n".join(part for part in (self.said, other.said) if part)
-        return replace(self, text="\n".join(lines), evidence=evidence, choices=self.choices or other.choices, given=self.given + other.given, said=said)
+        lines = [part for part in (self.text, shifted(other.text, len(self.evidence))) if part]
+        return replace(
+            self,
+            text="\n".join(lines),
+            evidence=(*self.evidence, *other.evidence),
+            choices=self.choices or other.choices,
+            given=self.given + other.given,
+            said="\n".join(part for part in (self.said, other.said) if part),
+        )
 
 
 class Marks(dict[Evidence, int]):

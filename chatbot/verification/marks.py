@@ -70,6 +70,11 @@ def without_marks(text: str) -> str:
     return _MARKS.sub(" ", text)
 
 
+def shifted(text: str, number: int) -> str:
+    """Return the text with `number` added to each mark. "[0]" marks what has no evidence any more, and stays so."""
+    return re.sub(r"\[([1-9]\d*)\]", lambda mark: f"[{int(mark[1]) + number}]", text)
+
+
 def marked_sentences(line: str) -> list[str]:
     """Split a line into sentences, each with the marks behind its full stop. Marks alone are not a sentence."""
     found: list[str] = []
