@@ -1,13 +1,13 @@
 """Read the user's own figures: each number once, with its unit and the role that the words beside it give."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
 from chatbot.language.quantities import WORD_NUMBERS
+from chatbot.sizing.fleet import Part, filled_up, parts_of
 from chatbot.sizing.reading import read_question
 from chatbot.sizing.reading.numerals import number_of
 from chatbot.sizing.reading.schedule import MONTH_HOURS
@@ -44,15 +44,6 @@ class Figure:
     def is_bar(self) -> bool:
         """Whether this number is what something is held against: "under $22 an hour"."""
         return bool(_BAR.search(self.before))
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some machines of a fleet, with their own discount or hourly price. A count of 0 means the rest of the fleet."""
-
-    count: float
-    discount: float = 0.0
-    price: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +92,7 @@ class Given:
         which = _WHICH.search(other.text)
         sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
         fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
-        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, _of_fleet(other.parts, fleet))
+        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, filled_up(other.parts, fleet))
 
     def against(self, other: "Given") -> "Given":
         """Complete a side of a comparison from the other side.
@@ -262,7 +253,7 @@ def read_given(question: str, known: Known) -> Given:
     end = _end_of_first(text, [(at, figure.role) for at, figure in placed])
     one, other = (read_given(part, known) for part in (text[:end], text[end:])) if end else (None, None)
     regions = [slots["region"], *(str(other["region"]) for other in several.get("region", []))] if "region" in slots else []
-    parts = _parts(text, placed)
+    parts = parts_of(text, [(at, figure.role, figure.value) for at, figure in placed])
     new = frozenset({*(figure.role for figure in figures), *slots, *(["parts"] if parts else [])})
     return Given(text, tuple(figures), slots, tuple(regions), new, (one.against(other), other.against(one)) if one and other else (), parts)
 
@@ -324,59 +315,6 @@ def _named_apart(old: Sequence[Figure], new: Sequence[Figure]) -> set[Figure]:
         named = [f for f in alike if words & set(re.findall(r"[a-z]{4,}", f.before))]
         stays |= set(alike) - set(named) if len(named) == 1 < len(alike) else set()
     return stays
-
-
-_REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
-_OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b")
-_CLAUSE_ENDS = re.compile(r"[,;:?!]\s|\.\s|\b(?:and|while|but|whereas|when|if)\b")
-_AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep|remain|leave)\b")
-
-
-def _parts(text: str, placed: Sequence[tuple[int, Figure]]) -> tuple[Part, ...]:
-    """The parts of a fleet, each with the discount or price in its clause.
-
-    If the size of the fleet is given, the counts must add up to it.
-    """
-    several = len({f.value for _, f in placed if f.role == "price"}) > 1
-    terms = [(at, f) for at, f in placed if f.role == "discount" or (f.role == "price" and several)]
-    counts = [(at, f.value) for at, f in placed if f.role in ("machines", "cards", "things", "times", "slot", "") and f.value == int(f.value)]
-    counts = sorted(counts + (rest := [(match.start(), 0.0) for match in _REST.finditer(text)]))
-    for fleet in (*counts, None) if terms else ():
-        own = [count for count in counts if count != fleet]
-        paid = {(_nearest(at, counts if fleet and f.role == "price" else own, text), f.role): f.value for at, f in terms}
-        listed = [count for count in own if not {(count, "discount"), (count, "price")} & paid.keys()]
-        whole, told = fleet[1] if fleet else 0.0, sum(number for _, number in own)
-        left = bool(rest or _OF_THEM.search(text)) and (not fleet or told < whole)
-        fits = not fleet or (told < whole if left else told == whole)
-        if not fits or len(paid) < len(terms) or any(owner is None for owner, _ in paid) or not all(_AS_LISTED.search(_of_count(count, counts, text)) for count in listed):
-            continue
-        base = paid.get((fleet, "price"), 0.0)
-        others = whole - told if fleet else 0.0
-        parts = [Part(count[1] or others, paid.get((count, "discount"), 0.0), paid.get((count, "price"), base)) for count in own]
-        parts += [Part(others, 0.0, base)] * (left and not rest)
-        if len(parts) > 1:
-            return tuple(parts)
-    return ()
-
-
-def _nearest(at: int, counts: Sequence[tuple[int, float]], text: str) -> tuple[int, float] | None:
-    """Return the count that a discount or price belongs to: the nearest in its clause, or else the last before it."""
-    ends = [match.start() for match in _CLAUSE_ENDS.finditer(text)]
-    same = [count for count in counts if bisect_right(ends, count[0]) == bisect_right(ends, at)]
-    return min(same, key=lambda count: abs(count[0] - at)) if same else max((count for count in counts if count[0] < at), default=None)
-
-
-def _of_count(count: tuple[int, float], counts: Sequence[tuple[int, float]], text: str) -> str:
-    """The words from the start of a count's clause to the next count."""
-    start = max((match.start() for match in _CLAUSE_ENDS.finditer(text, 0, count[0])), default=0)
-    return text[start : min((at for at, _ in counts if at > count[0]), default=len(text))]
-
-
-def _of_fleet(parts: Sequence[Part], fleet: float) -> tuple[Part, ...]:
-    """Fill in how many "the rest" of a fleet are. No parts are returned if they add up to more than the fleet."""
-    left = fleet - sum(part.count for part in parts)
-    known = [replace(part, count=part.count or left) for part in parts if part.count or left]
-    return tuple(known) if all(part.count > 0 for part in known) else ()
 
 
 def read_turns(turns: Sequence[str], known: Known) -> list[Given]:
