@@ -34,7 +34,7 @@ from chatbot.table.lookup import (
     tell,
     value_of,
 )
-from chatbot.table.row_phrases import describe, subject
+from chatbot.table.row_phrases import describe
 from chatbot.table.selection import with_own_memory
 from chatbot.table.writing import Writing
 from chatbot.working import load, rounded
@@ -376,14 +376,16 @@ def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index)
         columns = next((found for turn in history if (found := _columns(Reading(turn), turn, accelerated=accelerated))), ())
     if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
         return None
-    rows = [known.rows[name][0] for name in names]
-    writing = Writing(())
-    others = _other_accelerators(heard.said.text, rows, known.accelerators)
-    for row in rows[:_SHOWN]:
-        if told := describe(row, columns):
-            cells = [row.says(c) for c in columns if c != "price"]
-            verdict = "No" if others else _verdict(heard.said.text, reading.text, cells) if len(rows) == 1 and (cells != [""]) else ""
-            writing.line(f"{verdict}: {subject(row)}{told}" if verdict else f"{subject(row)}{told}", row, opening="- " if len(rows) > 1 else "", columns=columns)
+    writing, lead = Writing(()), ""
+    if len(names) == 1:
+        row = known.rows[names[0]][0]
+        cells = [row.says(column) for column in columns if column != "price"]
+        claims_others = _other_accelerators(heard.said.text, row, known.accelerators)
+        verdict = "No" if claims_others else _verdict(heard.said.text, reading.text, cells) if cells != [""] else ""
+        lead = f"{verdict}: " if verdict else ""
+    for rows in (known.rows[name] for name in names[:_SHOWN]):
+        if describe(rows[0], columns):
+            writing.newest(rows, columns, lead=lead, opening="- " if len(names) > 1 else "")
     return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
 
 
@@ -421,7 +423,7 @@ def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]])
         yield work.instance_type
 
 
-def _other_accelerators(text: str, rows: Sequence[Row], known: frozenset[str]) -> bool:
+def _other_accelerators(text: str, row: Row, known: frozenset[str]) -> bool:
     """Whether a question claims that a machine has accelerators that it does not have: "p4d has H100s, right?"."""
     named = {name for name in known if re.search(rf"(?<![\w.-]){re.escape(name)}s?(?![\w.-])", text)}
-    return bool(_WHETHER.search(text)) and bool(named) and len(rows) == 1 and not named & rows[0].accelerator_names
+    return bool(_WHETHER.search(text)) and bool(named) and not named & row.accelerator_names

@@ -19,7 +19,7 @@ from chatbot.table.entities import ask_region, excludes_region
 from chatbot.table.filters import ORDINALS, Request, columns_in, wanted_first
 from chatbot.table.instances import Instances, Row, load_instances
 from chatbot.table.ratios import Amount, Ratio
-from chatbot.table.row_phrases import NOUNS, describe, price_terms, subject
+from chatbot.table.row_phrases import NOUNS, describe, price_terms
 from chatbot.table.selection import columns_of, fits, measured, select, sort_key, with_own_memory, with_summary
 from chatbot.table.turns import TURNS, largest, priced, request_of
 from chatbot.table.writing import Writing
@@ -169,11 +169,8 @@ def _look_up(request: Request, query: Query, known: Instances, writing: Writing)
     opening = "- " if len(request.types) > 1 else ""
     count = _matching(len(request.types), len(found)) if request.listed and 0 < len(found) < len(request.types) else ""
     writing.heading(count, [rows[0] for rows, _ in found], columns_of(request))
-    for (newest, *older), columns in found:
-        writing.row(newest, columns, lead="" if opening else _verdict(request, query, newest), opening=opening, dated=True)
-        for row in older:
-            if (before := describe(row, columns)) not in ("", describe(newest, columns)):
-                writing.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
+    for rows, columns in found:
+        writing.newest(rows, columns, lead="" if opening else _verdict(request, query, rows[0]), opening=opening, dated=True)
 
 
 def _own_columns(request: Request, query: Query, row: Row) -> list[Column]:

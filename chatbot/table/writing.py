@@ -31,6 +31,14 @@ class Writing:
         self.line(f"{lead}{name}{describe(row, columns, self._terms)}", row, opening=opening, columns=columns)
         self._terms = price_terms(row) if "price" in columns and row.number("price") else self._terms
 
+    def newest(self, rows: Sequence[Row], columns: Sequence[Column], *, lead: str = "", opening: str = "", dated: bool = False) -> None:
+        """Add what the newest of a type's rows says, and what older ones said instead."""
+        newest, *older = rows
+        self.row(newest, columns, lead=lead, opening=opening, dated=dated)
+        for row in older:
+            if (before := describe(row, columns)) not in ("", describe(newest, columns)):
+                self.line(f"As of {row.as_of}: {subject(row)}{before}", row, opening=opening)
+
     def heading(self, count: str, rows: Sequence[Row], columns: Sequence[Column]) -> None:
         """Add the line above a list of rows: what was counted, if anything, and the terms of the prices if all have the same."""
         priced = [row for row in rows if "price" in columns and row.number("price")]
