@@ -1,6 +1,6 @@
 """What to run, as a value: the input of every sizing. None means not stated; `size` then assumes and says so."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -101,3 +101,16 @@ class Workload:
     def names_model(self) -> bool:
         """Whether a model or a model size is named. If not, the question is about hardware, places or energy."""
         return self.model is not None or self.parameters is not None
+
+    def on(self, instance_type: str, instances: int | None) -> "Workload":
+        """The same work on instances of a type, in place of the hardware that is named."""
+        return replace(
+            self,
+            instance_type=instance_type,
+            instances=instances,
+            accelerator=None,
+            accelerators=None,
+            accelerator_memory_gb=None,
+            families=frozenset(),
+            vendors=frozenset(),
+        )

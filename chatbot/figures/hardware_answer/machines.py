@@ -131,8 +131,7 @@ def cheapest_by(work: Workload, question: str, facts: Facts, *, each: bool = Fal
     sold = [(usd / units(i), i.accelerators, i.name) for usd, i in fitting if units(i)]
     if not sold:
         raise ReaderError("There is no on-demand price of an instance type with such accelerators in the data.")
-    bare = replace(work, accelerator=None, accelerators=None, accelerator_memory_gb=None, families=frozenset(), vendors=frozenset())
-    return replace(bare, instance_type=min(sold)[2])
+    return work.on(min(sold)[2], work.instances)
 
 
 def is_sold_whole(work: Workload, facts: Facts) -> bool:

@@ -129,8 +129,7 @@ def _of_machines(asked: Asked, working: Working) -> Draft:
     housed = []
     for work, sizing, fit in zip(works, sizings, fits, strict=True):
         number = work.instances if sizing.named and sizing.named.instance else fit.instances
-        bare = replace(work, accelerator=None, accelerators=None, families=frozenset(), vendors=frozenset())
-        housed.append(replace(bare, instance_type=fit.name, instances=number))
+        housed.append(work.on(fit.name, number))
     try:
         draft = answer_by_hardware(replace(asked, workload=housed[0], others=tuple(housed[1:])), working)
     except ReaderError as error:

@@ -169,16 +169,19 @@ def enough(work: Workload, facts: Facts, *, whole: bool) -> Workload:
     if not named or not named.accelerator or named.fits:
         return work
     if whole and machine:
-        return replace(work, accelerator=None, accelerator_memory_gb=None, instance_type=machine.name, instances=machine.instances)
+        return work.on(machine.name, machine.instances)
     found = fewest(sizing, named)
     return replace(work, accelerators=found[0]) if found else work
 
 
 def fewest(sizing: Sizing, named: Fit) -> tuple[int, Placement] | None:
     """Return the fewest accelerators that hold a workload, and their placement; None if no number considered does."""
-    most = max((f.devices for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None)), default=FULL_SERVER)
+    alike = (f for f in sizing.fits if f.accelerator and named.accelerator in (f.accelerator, None))
+    most = max((f.devices for f in alike), default=FULL_SERVER)
     # ZeRO divides a training over any number of cards; tensor parallelism divides a model over those of one server.
-    counts = range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1)
-    machines = (Hardware(n, named.usable_bytes / USABLE / GIB, named.accelerator, named.name) for n in counts)
-    placed = ((m.devices, place(sizing.memory, sizing.model, sizing.workload, m, instances=1, every_accelerator=True)) for m in machines)
-    return next(((devices, p) for devices, p in placed if p.needed_bytes <= named.usable_bytes), None)
+    for devices in range(1, (_MOST_CARDS if sizing.workload.task in TRAINING else most) + 1):
+        machine = Hardware(devices, named.usable_bytes / USABLE / GIB, named.accelerator, named.name)
+        placed = place(sizing.memory, sizing.model, sizing.workload, machine, instances=1, every_accelerator=True)
+        if placed.needed_bytes <= named.usable_bytes:
+            return devices, placed
+    return None
