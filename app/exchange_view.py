@@ -16,7 +16,7 @@ from app.memory_bar import memory_bar_html
 from app.resources import facts_of
 from app.size_inputs import size_link
 from chatbot import Answer, Feedback, FeedbackStore, ReaderError
-from chatbot.figures.hardware_comparison import figures_beside
+from chatbot.figures.hardware_sides import figures_beside
 from chatbot.history.transcript import conversation_as_markdown
 from chatbot.presentation.comparison_table import comparison
 from chatbot.presentation.render import note

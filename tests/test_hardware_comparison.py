@@ -3,7 +3,8 @@
 import pytest
 
 from chatbot import Chatbot, Turn
-from chatbot.figures.hardware_comparison import compare_hardware, figures_beside
+from chatbot.figures.hardware_comparison import compare_hardware
+from chatbot.figures.hardware_sides import figures_beside
 from chatbot.presentation.comparison_table import Cell, Comparison, Property, comparison
 from chatbot.question.query import understand
 from chatbot.working import load

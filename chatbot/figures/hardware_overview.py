@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from chatbot.draft import Draft
-from chatbot.figures.hardware_comparison import Side, candidates, cells_of, line, sheet_of
+from chatbot.figures.hardware_sides import Side, candidates, cells_of, line, sheet_of
 from chatbot.language.names import names
 from chatbot.question.query import Query
 from chatbot.sizing.facts import Accelerator, Facts, Instance, Price, short
