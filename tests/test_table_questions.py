@@ -45,7 +45,7 @@ CONVERSATIONS: tuple[tuple[tuple[str, ...], tuple[str, ...], int], ...] = (
     # A later place in an order, with the rows before it.
     (("What is the second cheapest instance with 80 GB of GPU memory?",), ("Second cheapest: g7e.4xlarge", "$3.99816", "- g7e.2xlarge", "$3.36312"), 2),
     (("3rd largest g5?",), ("Third largest: g5.16xlarge", "- g5.48xlarge", "- g5.24xlarge"), 3),
-    (("what's the second-cheapest g5?", "how much memory does it have?"), ("g5.2xlarge has",), 1),
+    (("what's the second-cheapest g5?", "how much memory does it have?"), ("g5.2xlarge (as of", "22.35 GiB of accelerator memory and 32 GiB"), 1),
     (("what's the cheapest g5?", "and the second cheapest?"), ("Second cheapest: g5.2xlarge", "$1.212", "- g5.xlarge"), 2),
     (("What is the third largest instance by GPU memory?",), ("Third most accelerator memory: p5e.48xlarge", "- p6-b300.48xlarge", "- p6-b200.48xlarge"), 3),
     # Several names are excluded, and the condition after them is one on the list.

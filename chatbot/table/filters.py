@@ -423,7 +423,8 @@ def _take_place(reading: Reading) -> int:
     return next((int(m["number"] or ORDINALS.index(m["word"]) + 1) for m in found), 1)
 
 
-_SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|families|sizes|instances|types|ones) (?:by|per|for)(?: the| their| total| number of)*"
+_SORTS = rf"\b(?:(?:sort|order|rank|arrang)\w*(?: [\w|-]+){{0,5}}?|\blist(?: [\w|-]+){{0,4}}?|top(?: {NUMBER})?|famil(?:y|ies)|sizes?|instances?|types?|ones?) (?:by|per|for)(?: the| their| total| number of)*"
+_ENDS = {True: r"\b(?:largest|biggest)\b", False: r"\bsmallest\b"}
 _TOP = re.compile(r"\btop\b")
 _DOWN = r"\b(?:descending|desc|downwards?|(?:from )?(?:most|high|highest|big|biggest|large|largest) to (?:least|low|lowest|small|smallest|fewest)|(?:highest|largest|most|biggest|most expensive|dearest|fastest)(?: ones?)? (?:first|(?:at|on) (?:the )?top))\b"
 _FROM_TO: tuple[tuple[Order, str], ...] = (
@@ -436,7 +437,9 @@ def _take_sorting(reading: Reading) -> tuple[Order | None, bool]:
     """Take the order, and whether all rows are wanted in it: "sorted by price"."""
     for column, pattern in WORDS:
         if column in NUMBERED and (said := reading.take(rf"{_SORTS} (?:{pattern})(?!\w)")):
-            return (column, bool(reading.take(_DOWN) or _TOP.match(said[0].group()))), True
+            down = bool(reading.take(_DOWN) or _TOP.match(said[0].group()))
+            ends = [most for most, words in _ENDS.items() if reading.take(words)]  # "the largest instance by GPU memory"
+            return (column, ends[0] if ends else down), not ends
     for order, words in _FROM_TO:
         if reading.take(words):
             return order, True
