@@ -101,6 +101,11 @@ def test_the_cells_of_a_table_are_checked_one_by_one() -> None:
     assert verified.dropped == ("inf2.48xlarge: Chips: 16 Inferentia2", "Trn9: Chips: 12")
 
 
+def test_a_row_that_does_not_hold_leaves_no_gap_and_a_count_may_be_written_with_a_cross() -> None:
+    table = "| Instance | Chips |\n|---|---|\n| Trn9 | 12 |\n| trn1.32xlarge | 16 × Trainium [2] |\n| inf2.48xlarge | 16 × Inferentia2 |\n"
+    assert shown(table) == "| Instance | Chips |\n| --- | --- |\n| trn1.32xlarge | 16 × Trainium [1] |"
+
+
 @pytest.mark.parametrize("corner", ["", " ", "Property"])
 def test_a_table_without_a_name_in_its_corner_keeps_its_columns(corner: str) -> None:
     table = f"|{corner}|trn1.32xlarge|inf2.48xlarge|\n|---|---|---|\n|Chips|16 Trainium|12 Inferentia2|\n|Network||100 Gbps|\n"

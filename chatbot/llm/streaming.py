@@ -305,12 +305,12 @@ class SentenceStream:
                 self._lead(_DEEPEST + 1, f"{_row(self._head)}\n{_row(['---'] * len(self._head))}")
             else:
                 self._head = [""] * len(self._head)
-        else:
-            self._read_row(cells, in_brackets(line, len(self.evidence)))
+        elif not self._read_row(cells, in_brackets(line, len(self.evidence))):
+            return
         self._breaks += 1
 
-    def _read_row(self, cells: Sequence[str], line: str) -> None:
-        """Check the row of a table and show its verified cells, in their columns."""
+    def _read_row(self, cells: Sequence[str], line: str) -> bool:
+        """Check the row of a table and show its verified cells, in their columns; return whether any was shown."""
         name, head = without_marks(in_brackets(cells[0], 0)).strip(" *"), self._head
         keys = _keys(line) or "".join(f"[{n}]" for n in range(1, len(self.evidence) + 1))
         told = [in_brackets(cells[0], 0)]
@@ -329,9 +329,11 @@ class SentenceStream:
             else:
                 cited += checked.citations
                 told.append(f"{said} {''.join(dict.fromkeys(f'[{c.number}]' for c in checked.citations))}")
-        if cited and is_fit(name):
+        is_shown = bool(cited) and is_fit(name)
+        if is_shown:
             self._show("", Checked(_row(told), tuple(cited)))
         self._line_begun = False
+        return is_shown
 
     def _cell(self, name: str, about: str, said: str, keys: str) -> Checked | None:
         """Check a cell against the table rows of its thing, else as a sentence; None if it is not verified."""

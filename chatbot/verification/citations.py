@@ -214,7 +214,7 @@ def check_cell(
 ) -> Checked | None:
     """Check a cell of a table, which says `said` of `thing` in a column on `about`; None if no evidence supports it.
 
-    Either a row of that thing has it in one of its cells, or a sentence that names nothing else says it and shares a
+    Either a row of that thing has it in its cells, or a sentence that names nothing else says it and shares a
     word with `about`.
     """
     named, figures, names, column = mentioned(thing), quantities(said), mentioned(said), stems(about)
@@ -222,19 +222,20 @@ def check_cell(
         return None
     for piece in evidence:
         for unit in _candidates(piece):
-            if unit.cells:
+            if unit.cells:  # its names and figures may stand in several cells: "4 × NVIDIA L4"
                 texts = [cell for _, cell in unit.cells[1:]] if named & mentioned(unit.cells[0][1]) else []
             else:
                 texts = [unit.plain] if named == mentioned(unit.plain) - names and column & stems(unit.plain) else []
-            for text in texts:
-                there = quantities(text)
-                if names <= mentioned(text) and all(any(_is_same(f, t) for t in there) for f in figures):
-                    return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), places),))
+            there = [found for text in texts for found in quantities(text)]
+            if texts and names <= frozenset().union(*map(mentioned, texts)) and all(any(_is_same(f, t) for t in there) for f in figures):
+                return Checked(said, (_citation(_Quote(f"{thing}: {said}", piece.passage, unit, 1.0), places),))
     return None
 
 
 def _is_same(said: Quantity, found: Quantity) -> bool:
-    """Whether two figures are the same. A bare number must also count the same thing, unless it names none."""
+    """Whether two figures are the same. A bare number must also count the same thing, unless it names none; "4 ×" counts."""
+    if said.dimension == "times" and found.dimension == "count":
+        return said.low == found.low
     return same(said, found) and (said.dimension != "count" or not said.noun or stems(said.noun) & stems(found.noun) != frozenset())
 
 
