@@ -171,6 +171,16 @@ def test_every_line_of_an_answer_is_shown_with_its_arithmetic_and_its_price(bot:
     assert change.startswith("In int8 it fits, with 36.1 GB. Assumed: ")
 
 
+def test_a_machine_and_the_terms_of_its_price_are_told_once(bot: Chatbot) -> None:
+    first, _, last = bot.ask("Serve Llama 3.1 70B with 32k context").text.splitlines()
+    assert re.fullmatch(
+        r"Use g7e\.12xlarge \(2 × RTX PRO Server 6000\), \$8\.29 an hour \(on demand, us-east-1, [\d-]+\) \S+: Llama-3\.1-70B in bf16 needs 152 GB, 141 GB of it for the weights,"
+        r" 76 GB on each of 2 \S+; inf2\.24xlarge \(6 × Inferentia2\), \$6\.49 an hour \S+ only just holds it\.",
+        first,
+    )
+    assert last.startswith("In int8 inf2.24xlarge is enough. Assumed: ")
+
+
 def test_quotes_are_exact_and_each_number_of_the_json_leads_to_one(bot: Chatbot) -> None:
     answer = bot.ask("Does Llama 3.1 8B fit on an A10G in fp16?")
     for citation in answer.citations:

@@ -55,7 +55,7 @@ def cost(page: Page, sizing: Sizing, fit: Fit) -> str:
     leads = "usd_per_million_tokens" if "million tokens" in spans[0] else "training_hours_low" if work.tokens else ""
     figure = fit.impact.figure(leads)
     cite = page.cite(*(figure.inputs if figure else ()), price.row)
-    return f"{', '.join(spans)} on {page.machine_name(fit)} {price.terms} {cite}{fits}."
+    return f"{', '.join(spans)} on {page.machine_name(fit)}{page.terms(price)} {cite}{fits}."
 
 
 def is_per_token(page: Page, fit: Fit) -> bool:
@@ -117,7 +117,7 @@ def _cost_of_training(page: Page, sizing: Sizing, fit: Fit) -> str:
     if work.budget:
         budget = f"{'within' if sold.impact.usd_per_run <= work.budget else 'more than'} your ${work.budget:,.0f}"
         costs = f"{costs}, {page.say(budget)},"
-    rate = f"at {page.figure(sold, 'usd_per_hour')} an hour {price.terms} {page.cite(price.row)}"
+    rate = f"at {page.figure(sold, 'usd_per_hour')} an hour{page.terms(price)} {page.cite(price.row)}"
     return f" It costs {costs} on {page.machine_name(sold)}, {rate}."
 
 

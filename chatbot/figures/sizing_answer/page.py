@@ -6,7 +6,7 @@ from dataclasses import fields
 from chatbot.computed import Computed
 from chatbot.sizing import Fit, Format, Sizing, Task, Term
 from chatbot.sizing.asking import Asked
-from chatbot.sizing.facts import short
+from chatbot.sizing.facts import Price, short
 from chatbot.sizing.impact import HOURS_A_MONTH
 from chatbot.sizing.memory import BITS, GIB, USABLE, adapter_parameters
 from chatbot.sizing.model_names import display_name
@@ -33,6 +33,7 @@ class Page:
         self.asked, self.sizings, self.working = asked, sizings, working
         self.question = as_read(working.said[0].rpartition("\n")[2])
         self._seen: list[Sizing] = []
+        self._told: set[str] = set()
         for sizing in sizings:
             self.assume(sizing)
 
@@ -108,9 +109,23 @@ class Page:
 
     # machines and models
 
+    def terms(self, price: Price) -> str:
+        """The terms of a price in parentheses, after a space, the first time that an answer states such a price."""
+        return f" {price.terms}" if self._is_new(price.terms) else ""
+
+    def has_described(self, fit: Fit) -> bool:
+        return self.machine_name(fit) in self._told
+
+    def _is_new(self, words: str) -> bool:
+        is_new = words not in self._told
+        self._told.add(words)
+        return is_new
+
     def described(self, fit: Fit) -> str:
-        """Describe an instance type with its accelerators and its price."""
+        """Describe an instance type with its accelerators and its price; by its name alone if that was done before."""
         name = self.machine_name(fit)
+        if not self._is_new(name):
+            return self.say(name)
         caveats = [self.say(caveat) for caveat in fit.caveats if fit.runs == "yes"]
         accelerators = f" ({'; '.join([self._accelerators(fit), *caveats])})" if fit.accelerator else ""
         if not fit.impact or fit.impact.usd_per_hour is None or not fit.impact.price:
@@ -121,7 +136,7 @@ class Page:
             month = f", {self.figure(fit, 'usd_per_run')} for {self.say(f'{work.hours:.4g} hours')}"
         elif work.budget_per_month:
             month = f", {self.figure(fit, 'usd_per_month')} a month"
-        return f"{name}{accelerators}, {self.figure(fit, 'usd_per_hour')} an hour{month} {price.terms} {self.cite(*self.rows_of(fit), price.row)}"
+        return f"{name}{accelerators}, {self.figure(fit, 'usd_per_hour')} an hour{month}{self.terms(price)} {self.cite(*self.rows_of(fit), price.row)}"
 
     def _accelerators(self, fit: Fit) -> str:
         """Describe the accelerators of one machine: how many, or which part of one."""
@@ -134,7 +149,7 @@ class Page:
     def price_of(self, fit: Fit) -> str:
         if not fit.impact or not fit.impact.price:
             return f"no on-demand price of {fit.name} published {self.cite(*self.rows_of(fit))}"
-        return f"{self.figure(fit, 'usd_per_hour')} an hour on {self.machine_name(fit)} {fit.impact.price.terms} {self.cite(fit.impact.price.row)}"
+        return f"{self.figure(fit, 'usd_per_hour')} an hour on {self.machine_name(fit)}{self.terms(fit.impact.price)} {self.cite(fit.impact.price.row)}"
 
     def machine_name(self, fit: Fit) -> str:
         if not fit.instance:

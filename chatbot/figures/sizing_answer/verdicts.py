@@ -91,11 +91,12 @@ def choice(page: Page, sizing: Sizing) -> str:
         opening = page.say(f"{fit.instances * fit.devices} × {short(fit.accelerator.name)}:") + " use"
     if fit.within_budget is False:
         opening = "Nothing that holds it is within the budget; the nearest is"
+    described = page.described(fit)
     cheaper = (f for f in sizing.fits if f.runs == "yes" and f.instances == 1 and f.hourly < 0.9 * fit.hourly)
     tight = next((f for f in cheaper if f.fits and f.verdict == "tight"), None)
     just = f"; {page.described(tight)} only just holds it" if tight and fit.within_budget is not False else ""
     just = ", it only just holds it" if fit.verdict == "tight" else just
-    return f"{opening} {page.described(fit)}: {need(page, sizing, fit)}{just}."
+    return f"{opening} {described}: {need(page, sizing, fit)}{just}."
 
 
 def solution(page: Page, sizing: Sizing, fit: Fit) -> str:
@@ -133,7 +134,7 @@ def launch(page: Page, sizing: Sizing) -> str:
             picks.append(f"Use {page.described(told)}{only_just}")
     wishes = page.asked.workload.vendors or page.asked.workload.families or page.asked.workload.without
     for fit in sizing.alternatives[:1]:
-        if fit.name != told.name and fit.runs == "yes" and not wishes and fit.hourly < told.hourly:
+        if fit.name != told.name and fit.runs == "yes" and not wishes and fit.hourly < told.hourly and not page.has_described(fit):
             picks.append(f"on AWS's own chips: {page.described(fit)}")
     return capital("; ".join(picks)) + "." if picks else ""
 
