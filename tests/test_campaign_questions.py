@@ -76,7 +76,7 @@ def wrong_with(bot: Chatbot, turns: Sequence[str]) -> list[str]:
 
 @pytest.mark.evaluation
 def test_no_pattern_of_the_question_goes_on_and_on() -> None:
-    found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.question.query.")}
+    found = {place: one for place, one in patterns.patterns() if place.startswith("chatbot.question.")}
     assert len(found) > 10
     assert {place for place, one in found.items() if patterns.slowest(one)[0] > patterns.SECONDS} == set()
 

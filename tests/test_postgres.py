@@ -20,6 +20,7 @@ from chatbot.history.conversations import KEPT, ConversationStore
 from chatbot.retrieval.retriever import retrieve
 from chatbot.slack.state import SlackState
 from ingest import CorpusError, Database, Index, check, place_at, sync
+from ingest.encoding.minilm import DIMENSION
 from ingest.storage.derived import complete_derived
 from ingest.storage.opening import open_store, writing
 from ingest.storage.postgres import MIGRATIONS
@@ -416,15 +417,16 @@ def copy_index(folder: Path, database: Database) -> None:
     """Copy documents, chunks and vectors to a database without encoding anything again."""
     source, state = open_store(folder)
     with closing(source), writing(database) as store:
-        known, digests = source.known(), dict[str, bytes]()
+        known, digests, questions = source.known(), dict[str, bytes](), set[str]()
         for document in source.documents():
             number = source.document_number(document.id)
             assert number
             entries = [entry for _, entry in source.entries(number, document)]
             store.replace(document, entries, known[document.id])
             digests |= {entry.chunk.id: entry.digest for entry in entries if entry.digest != UNENCODED}
-        vectors = {digests[id]: vector for id, vector in source.vectors(list(digests)).items()}
-        store.add_vectors(list(vectors), np.stack(list(vectors.values())))
+            questions |= {entry.chunk.id for entry in entries if not entry.searched}
+        vectors = {digests[id]: vector.reshape(-1, DIMENSION) if id in questions else vector for id, vector in source.vectors(list(digests)).items()}
+        store.add_vectors(list(vectors), vectors.values())
         store.set_state(state)
         complete_derived(database, store, state)
         store.commit()
