@@ -77,22 +77,52 @@ class Given:
         figures = _in_roles(other.figures, self.figures)
         figures = _as_lost(figures, "fails" if self.all("lost time") else other.text)
         roles = {figure.role for figure in figures}
-        new = frozenset({*roles, *(slot for slot in other.slots if slot != "hours" or "hours" in roles or "lost time" not in roles), *(other.new & {"parts"})})
-        # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
-        if "efficiency" in {f.role for f in (*self.figures, *figures)} and len(counted := [f for f in self.figures if f.role in _SCALED]) == 2 and sum(f.role in _SCALED for f in figures) == 1:
-            figures, new = [counted[0], *figures], new.union(_SCALED)  # "and on 64 GPUs?": the machines that the work was measured on stay
-        again = {(f.role, bool(OF_ONE.search(f.beside))) for f in figures} if len(self.all("pace")) > 1 or len(self.all("requests")) > 1 else set()
-        told = self.new & _PRICES if "?" not in self.text else frozenset()  # prices stated in several turns, without a question, stay side by side
-        stays = _named_apart(self.figures, figures)
-        kept = tuple(f for f in self.figures if f.role not in new or f in stays or f.role in told or (again and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in again))
-        # All of a month or year is compared with the schedule given before.
-        span, mine = other.slots.get("hours"), self.slots.get("hours")
-        kept_on = mine if mine and span == MONTH_HOURS else mine / MONTH_HOURS * span if mine and span == 12 * MONTH_HOURS and mine < MONTH_HOURS and not self.all("hours") else 0
-        always = {"hours": kept_on} if kept_on else {}
+        lost = "lost time" in roles and "hours" not in roles
+        new = frozenset({*roles, *(slot for slot in other.slots if not lost or slot != "hours"), *(other.new & {"parts"})})
+        counted = [f for f in self.figures if f.role in _SCALED]
+        scales = "efficiency" in roles | {f.role for f in self.figures}
+        if scales and len(counted) == 2 and sum(f.role in _SCALED for f in figures) == 1:
+            # "And on 64 GPUs?": the machines that the work was measured on stay.
+            figures, new = [counted[0], *figures], new.union(_SCALED)
         which = _WHICH.search(other.text)
-        sides = other.sides or tuple(side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side for side in self.sides)
-        fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards") or self.slots.get("instances") or 0
-        return Given(other.text, (*kept, *figures), {**self.slots, **other.slots, **always}, other.regions or self.regions, new, sides, filled_up(other.parts, fleet))
+
+        def changed(side: Given) -> Given:
+            return side.then(other) if not which or bool(which["first"]) == (side is self.sides[0]) else side
+
+        fleet = sum(part.count for part in self.parts) or self.one("machines") or self.one("cards")
+        return Given(
+            other.text,
+            (*self._kept(figures, new), *figures),
+            {**self.slots, **other.slots, **self._hours_kept(other)},
+            other.regions or self.regions,
+            new,
+            sides=other.sides or tuple(map(changed, self.sides)),
+            parts=filled_up(other.parts, fleet or self.slots.get("instances") or 0),
+        )
+
+    def _kept(self, later: Sequence[Figure], new: frozenset[str]) -> list[Figure]:
+        """The figures that stay beside those of a later turn, whose roles and slots are `new`."""
+        rates = {(f.role, bool(OF_ONE.search(f.beside))) for f in later}
+        # If there is a rate per machine as well as a required rate, only the one that is stated again changes.
+        two_rates = rates and (len(self.all("pace")) > 1 or len(self.all("requests")) > 1)
+        # Prices stated in several turns, without a question, stay side by side.
+        told = self.new & _PRICES if "?" not in self.text else frozenset[str]()
+        apart = _named_apart(self.figures, later)
+
+        def stays(f: Figure) -> bool:
+            other_rate = two_rates and f.role in _RATES and (f.role, bool(OF_ONE.search(f.beside))) not in rates
+            return f.role not in new or f in apart or f.role in told or bool(other_rate)
+
+        return [f for f in self.figures if stays(f)]
+
+    def _hours_kept(self, other: "Given") -> dict[str, float]:
+        """The schedule given before, if a later turn compares it with all of a month or year."""
+        mine, span = self.slots.get("hours"), other.slots.get("hours")
+        if mine and span == MONTH_HOURS:
+            return {"hours": mine}
+        if mine and span == 12 * MONTH_HOURS and mine < MONTH_HOURS and not self.all("hours"):
+            return {"hours": mine * 12}
+        return {}
 
     def against(self, other: "Given") -> "Given":
         """Complete a side of a comparison from the other side.
@@ -200,6 +230,7 @@ _HYPHENED = re.compile(r"(?<=\d)-(?=(?:hour|minute)s?\b)")
 _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
 _BARE = re.compile(r"(?<![\w.,$/-])(?P<n>\d{1,15}(?:[.,]\d{1,15}){0,3})(?P<k>k)?(?![\w%]|[.,]\d|-\w)")
+_HOURLY = re.compile(r"\b(?:every|each|once an?|once per|(?<=checkpoint )per) hour\b")
 _YEAR = re.compile(r"20[2-4]\d")
 _WAY_TO_PAY = r"(?:on[ -]demand|ri|sp|list(?: price)?|spot|reserved|commit(?:ted|ment)|savings?[ -]plan|without)\b"
 _PAID = rf"\|\s*{_WAY_TO_PAY}|\b{_WAY_TO_PAY}(?: [^\W_]+){{0,3}}:?\s+\|"
@@ -231,22 +262,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str], Mapping[str, float]], ...]:
 @lru_cache(maxsize=256)
 def read_given(question: str, known: Known) -> Given:
     """Read the figures of one turn."""
-    text = _HOURS.sub("hours", _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", _HYPHENED.sub(" ", as_read(question))))
-    slots, several = (said := read_question(question, known)).slots, said.several
-    reading = Reading(text)
-    reading.take(_ALWAYS)
-    found = [(m.start(), Figure(share_of(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
-    for role, pattern, factors in _patterns():
-        stored = any(figure.role == "storage price" for _, figure in found)  # storage that is sold by the GB is sold by the GiB
-        units = [(m, factors.get((written := m.groupdict().get("u") or " ")[0], 1.0) * (1.0 if stored else _BINARY.get(written, 1.0))) for m in reading.take(pattern)]
-        found += [(m.start(), Figure(role, _value(m) * unit, _beside(text, m.start(), m.end()), unit)) for m, unit in units]
-    if hourly := re.search(r"\b(?:every|each|once an?|once per|(?<=checkpoint )per) hour\b", reading.text):
-        role = "between failures" if re.search(rf"{_FAILS}[^.;?]{{0,12}}$", reading.text[: hourly.start()]) else "interval"
-        found += [] if role in {figure.role for _, figure in found} else [(len(text), Figure(role, 1.0, ""))]
-    left = {number_of(number) for number in said.left}
-    bare = [m for m in _BARE.finditer(reading.text) if not _YEAR.fullmatch(m.group())]
-    found += [(m.start(), Figure("" if _value(m) in left else "slot", _value(m), _beside(text, m.start(), m.end()))) for m in bare]
-    found.sort(key=lambda one: one[0])
+    text = _COUNTED.sub(lambda word: f"{WORD_NUMBERS[word.group()]:g}", _HYPHENED.sub(" ", as_read(question)))
+    text = _HOURS.sub("hours", text)
+    said = read_question(question, known)
+    slots, several = said.slots, said.several
+    found = sorted(_figures(text, {number_of(number) for number in said.left}), key=lambda one: one[0])
     figures = [figure for _, figure in found]
     figures = _as_lost(_in_roles(figures, figures), text)
     placed = [(at, figure) for (at, _), figure in zip(found, figures, strict=True)]
@@ -258,22 +278,62 @@ def read_given(question: str, known: Known) -> Given:
     return Given(text, tuple(figures), slots, tuple(regions), new, (one.against(other), other.against(one)) if one and other else (), parts)
 
 
+def _figures(text: str, left: set[float]) -> list[tuple[int, Figure]]:
+    """The figures of a text, each with its place. A number has no role if no slot of a sizing took it either: it is `left`."""
+    reading = Reading(text)
+    reading.take(_ALWAYS)
+    found = [(m.start(), Figure(share_of(text, m.start(), m.end()), _value(m) / 100, "")) for m in reading.take(_SHARE)]
+    for role, pattern, factors in _patterns():
+        # Storage that is sold by the GB is sold by the GiB.
+        binary = {} if any(figure.role == "storage price" for _, figure in found) else _BINARY
+        for match in reading.take(pattern):
+            written = match.groupdict().get("u") or " "
+            unit = factors.get(written[0], 1.0) * binary.get(written, 1.0)
+            found.append((match.start(), Figure(role, _value(match) * unit, _beside(text, *match.span()), unit)))
+    if hourly := _HOURLY.search(reading.text):
+        role = "between failures" if re.search(rf"{_FAILS}[^.;?]{{0,12}}$", reading.text[: hourly.start()]) else "interval"
+        if role not in {figure.role for _, figure in found}:
+            found.append((len(text), Figure(role, 1.0, "")))
+    for match in _BARE.finditer(reading.text):
+        if not _YEAR.fullmatch(match.group()):
+            role = "" if _value(match) in left else "slot"
+            found.append((match.start(), Figure(role, _value(match), _beside(text, *match.span()))))
+    return found
+
+
 def _in_roles(figures: Sequence[Figure], among: Sequence[Figure]) -> list[Figure]:
     """Give numbers without a unit, and sums of money, the role of the figure that they are compared with."""
     found: list[Figure] = []
     for figure in figures:
-        roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ()) if figure.role in ("", "slot", "money") else ()
         shares = {f.role for f in among if f.role in _SHARES}
         if figure.role == "share" and len(shares) == 1:
             figure = replace(figure, role=shares.pop())  # "same at 27 %?"
-        # An hourly price has cents, or a sign of money.
-        near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE and (f.role != "price" or figure.role == "money" or figure.value % 1))
-        if like := next(near, None):
+        if like := _compared_with(figure, among):
             figure = replace(figure, role=like.role, value=figure.value * (1.0 if figure.role == "money" else like.unit))
-        elif (figure.role in ("", "money") and (figure.value % 1 or (figure.role == "money" and figure.value < _MOST_HOURLY and {"price", "busy", "between failures"} & {f.role for f in among})) and (re.search(_PAID, figure.beside) or _OFF.search(figure.before))) or (figure.role == "money" and _EACH_AT.search(figure.before) and any(f.role == "hours" for f in among)):
+        elif _is_hourly_price(figure, {f.role for f in among}):
             figure = replace(figure, role="price")
         found.append(figure)
     return found
+
+
+def _compared_with(figure: Figure, among: Sequence[Figure]) -> Figure | None:
+    """The figure that a number without a unit, or a sum of money, is compared with, as the words beside it tell."""
+    if figure.role not in ("", "slot", "money"):
+        return None
+    roles = next((roles for roles, beside in _GAPS if beside.search(figure.beside)), ())
+    near = (f for f in among if f.role in roles and f.value / _LIKE < figure.value < f.value * _LIKE)
+    # An hourly price has cents, or a sign of money.
+    return next((f for f in near if f.role != "price" or figure.role == "money" or figure.value % 1), None)
+
+
+def _is_hourly_price(figure: Figure, roles: set[str]) -> bool:
+    """Whether a number, or a sum of money, is the price of an hour, given the roles of the figures beside it."""
+    if figure.role not in ("", "money"):
+        return False
+    if figure.role == "money" and _EACH_AT.search(figure.before) and "hours" in roles:
+        return True
+    small = figure.role == "money" and figure.value < _MOST_HOURLY and {"price", "busy", "between failures"} & roles
+    return bool(figure.value % 1 or small) and bool(re.search(_PAID, figure.beside) or _OFF.search(figure.before))
 
 
 def _as_lost(figures: Sequence[Figure], text: str) -> list[Figure]:
