@@ -4,13 +4,14 @@ A classifier decides whether a row is asked for; rules read which row and which 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.computed import Computed
 from chatbot.draft import Draft
+from chatbot.figures.claims import claims_of, is_claimed, verdict_on
+from chatbot.figures.instance_facts import SHOWN, of_instances
 from chatbot.figures.offerings import answer_of_places
-from chatbot.language.quantities import WORD_NUMBERS, quantities
 from chatbot.question.query import Query
 from chatbot.sizing.asking import Heard
 from chatbot.sizing.conversation import HOLDS_TOGETHER, hear
@@ -19,10 +20,10 @@ from chatbot.sizing.intent import FACTS
 from chatbot.sizing.model_names import family
 from chatbot.table import answer_from_table, asks_cells
 from chatbot.table.bounds import Reading, take_columns
-from chatbot.table.columns import TYPE, Column
+from chatbot.table.columns import TYPE
 from chatbot.table.entities import accelerator_names
 from chatbot.table.filters import SENTENCES, strange, types_in
-from chatbot.table.instances import Row, load_instances, load_tables
+from chatbot.table.instances import Row, load_tables
 from chatbot.table.lookup import (
     GREATER,
     LESSER,
@@ -34,8 +35,6 @@ from chatbot.table.lookup import (
     tell,
     value_of,
 )
-from chatbot.table.row_phrases import describe
-from chatbot.table.selection import with_own_memory
 from chatbot.table.writing import Writing
 from chatbot.working import load, rounded
 from ingest import Index
@@ -46,17 +45,15 @@ _KEYS = {"fact_model": "Model", "fact_accelerator": "Accelerator", "fact_region"
 _POSSIBLY, _ASKED, _SURELY = 0.1, 0.45, 0.8
 # The same for a list of instance types: of the whole turn, and of one of its sentences.
 _SOUGHT, _BY_A_SENTENCE = 0.5, 0.95
-_SHOWN = 8
-_WHETHER = re.compile(
-    r"^\W*(?:(?:so|and|but|hm+|hey|hi|ok)\W+)*(?:is|are|does|do|did|has|have|can|was|isn['’]?t|aren['’]?t|doesn['’]?t|hat|ist|a-t-il|est-ce|tiene|ha)\b"
-    r"|\b(?:right|correct|true|false|really|wrong|sure|confirm|agree|(?:is|does|has|do|are)n['’]?t (?:it|that|they)|is (?:it|that) not|is it|am i|stimmt|richtig|oder|vrai|exact|n['’]est-ce pas|verdad|cierto|correcto|vero|giusto|certo|innit|ne|yes|no)\W*(?:[?.!]|$)"
-    r"|\b(?:whether|really (?:has|have|use|uses|a|an|only)|stimmt|true that|es cierto|è vero|est-ce que|is (?:it|that) (?:true|right|correct))\b|(?:ですか|ますか|吗|嗎|对吗)"
-)
 _REASON = re.compile(r"\b(?:why|when (?:was|were|did|is)|who (?:made|makes)|warum|wieso|pourquoi|por qué|perché)\b")
-_WHICH = re.compile(r"\b(?:how (?:many|much|big|large|deep|long|wide)|what(?:['’]s| is| are)?|which|wie ?viele?|combien|cu[aá]nt[ao]s?|quant[io]|quel(?:le)?s?)\b|何|几|多少|いくつ|いくら|どの|どれ")
-_NUMBER = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s?(k|m|b|t|million|billion|trillion|kw|tb)?(?![\w.]*\d)", re.IGNORECASE)
-_SCALES = {"k": (1e3, 1024.0), "m": (1e6, 2.0**20), "million": (1e6,), "b": (1e9,), "billion": (1e9,), "t": (1e12,), "trillion": (1e12,), "kw": (1e3,), "tb": (1e3, 1024.0)}
-_SCALED = {"B": 1e9, "T": 1e12, "M": 1e6}
+_OF_MODELS = frozenset({"model", "parameters"})
+# Points at what earlier turns name.
+_POINTS = re.compile(r"\b(?:it|they|them|both|the (?:first|former|second|latter|third|last|cheaper|cheapest))\b", re.IGNORECASE)
+_MORE_THAN_CELLS = re.compile(r"\b(?:when|where|who|why|should|would|instances?|machines?)\b")
+_FRAME = frozenset(["chip", "chips", "gpu", "gpus", "card", "cards", "accelerator", "accelerators", "single", "capacity", "compute", "peak", "dense", "much"])
+_RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:(?:and|und|et|y|e|which is) )?(?:(?:the|die|der|das|la|le|el|il) )?(?:best|worst|highest|lowest|cleanest|dirtiest|greenest|biggest|largest|longest|sauberste|schmutzigste)\b")
+_CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
+_BY_HOW_MUCH = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|times|by how much|how much \w+|numbers|um wie ?viel|combien|cu[aá]nt[ao]s?|quanto)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +76,9 @@ class Told:
         return bool(set(take_things(reading, self.key, rows)) & set(self.names) and set(take_columns_of(reading, self.key, rows)) & set(self.columns))
 
 
+_NONE = Draft("", ())
+
+
 def row_answer(query: Query, index: Index) -> Draft | None:
     """Answer a question that rows of instance types answer alone, whatever documents say; None for any other question."""
     if query.options:
@@ -99,26 +99,29 @@ def _listed(query: Query, index: Index, least: float = _SOUGHT) -> Draft | None:
     return answer_from_table(query, (), (), index, alone=True, sought=True) if is_sought else None
 
 
-_OF_MODELS = frozenset({"model", "parameters"})
-
-
 def _sought(heard: Heard) -> float:
     """The probability that instance types are sought by their properties. Asking for the cheapest counts too, if no
     model is to be placed."""
-    return heard.likely["fact_instance"] + (heard.likely["cheapest"] if heard.likely["fact_instance"] > _POSSIBLY and not heard.said.slots.keys() & _OF_MODELS else 0.0)
+    likely = heard.likely["fact_instance"]
+    placed = heard.said.slots.keys() & _OF_MODELS
+    return likely + (heard.likely["cheapest"] if likely > _POSSIBLY and not placed else 0.0)
 
 
 def asks_rows(query: Query, index: Index) -> bool:
     """Whether a question consists only of names and columns, or surely asks for rows, so that a prepared answer to a
     similar question does not fit."""
-    told = told_by_rows(query, index) if not query.yes_no and not query.options else None
-    points = query.history and not query.options and _POINTS.search(query.question)
-    pointed = points and (answer_of_places(query, index) or (query.typed != query.question and answer_from_table(query, (), (), index, alone=True)))
-    return bool(pointed) or bool(told and told.whole and told.draft.text) or asks_cells(query, index) or bool(not query.options and _listed(query, index, _SURELY))
-
-
-# Points at what earlier turns name.
-_POINTS = re.compile(r"\b(?:it|they|them|both|the (?:first|former|second|latter|third|last|cheaper|cheapest))\b", re.IGNORECASE)
+    if asks_cells(query, index):
+        return True
+    if query.options:
+        return False
+    told = told_by_rows(query, index) if not query.yes_no else None
+    if told and told.whole and told.draft.text:
+        return True
+    if query.history and _POINTS.search(query.question):
+        meant = query.typed != query.question  # the names that it points at were put in
+        if answer_of_places(query, index) or (meant and answer_from_table(query, (), (), index, alone=True)):
+            return True
+    return bool(_listed(query, index, _SURELY))
 
 
 def whole_row(query: Query, index: Index) -> Draft | None:
@@ -144,24 +147,27 @@ def tell_rows(query: Query, heard: Heard, facts: Facts, index: Index) -> Told | 
     if _REASON.search(heard.said.text):
         return None
     if likely + heard.likely["fact_price"] < _ASKED:
-        told = _things("Accelerator", heard, tables["Accelerator"], history, facts) if "Accelerator" in tables and not heard.computed else None
+        if heard.computed or "Accelerator" not in tables:
+            return None
+        told = _things("Accelerator", heard, tables["Accelerator"], history, facts)
         return told if told and told.whole else None
     # Columns that only data sheets have, such as number formats, belong to the accelerator, even if a question sounds
     # like one on a machine.
     sheets = tables.get("Accelerator", ())
     of_a_sheet = "fact_accelerator" if set(take_columns_of(Reading(heard.said.text), "Accelerator", sheets)) - {"Memory"} else ""
-    for label in sorted((label for label in _KEYS if heard.likely[label] > _POSSIBLY or label == of_a_sheet), key=lambda label: (label != of_a_sheet, -heard.likely[label])):
+    labels = (label for label in _KEYS if heard.likely[label] > _POSSIBLY or label == of_a_sheet)
+    of_price = heard.computed and heard.likely["fact_price"] > _SURELY
+    for label in sorted(labels, key=lambda label: (label != of_a_sheet, -heard.likely[label])):
         key = _KEYS[label]
-        told = _instances(query, heard, history, index) if key == TYPE else _things(key, heard, tables[key], history, facts) if key in tables else None
-        if told:
+        if key == TYPE and (found := of_instances(query, heard, history, index, of_price=of_price)):
+            draft, names, columns = found
+            return Told(draft, TYPE, names, columns)
+        if key != TYPE and key in tables and (told := _things(key, heard, tables[key], history, facts)):
             return told
     if heard.computed:
         return None
     unknown = heard.said.unknown or heard.asked.unknown or (heard.likely["fact_model"] >= _ASKED and "parameters" in heard.said.slots)
     return Told(_NONE) if unknown and likely >= _SURELY else None
-
-
-_NONE = Draft("", ())
 
 
 def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str], facts: Facts) -> Told | None:
@@ -172,31 +178,32 @@ def _things(key: str, heard: Heard, rows: Sequence[Row], history: Sequence[str],
         return Told(_NONE)
     if not names and HOLDS_TOGETHER.search(heard.said.text):
         # The two things that earlier turns named last, in the order in which they were named.
-        names = tuple(dict.fromkeys(name for turn in history for name in reversed(take_things(Reading(turn), key, rows))))[1::-1]
+        earlier = (name for turn in history for name in reversed(take_things(Reading(turn), key, rows)))
+        names = tuple(dict.fromkeys(earlier))[1::-1]
     if not names and "parameters" in heard.said.slots:
         names = _named_before(key, heard, facts)  # "and the 32B?"
     most = direction(Reading(reading.text), key) if not names and _RANKS.search(heard.said.text) else None
     columns = _meant(take_columns_of(reading, key, rows), " ".join([heard.said.text, *history[:1]]), reading.text)
+
+    def before() -> tuple[str, ...]:
+        """The columns that the last turn which names some asks for."""
+        asked = (take_columns_of(_without_names(turn, key, rows), key, rows) for turn in history)
+        return next((found for found in asked if found), ())
+
     if most is not None and not columns:
-        columns = ("Grid carbon intensity",) if key == "Region" and _CLEAN.search(heard.said.text) else next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
+        columns = ("Grid carbon intensity",) if key == "Region" and _CLEAN.search(heard.said.text) else before()
     if not names and not columns:
         return None if len(heard.said.text.split()) > 6 else _as_before(key, rows, history)
     if most is None:
-        names = names or next((found for turn in history if (found := take_things(Reading(turn), key, rows))), ()) or _named_before(key, heard, facts)
-        columns = columns or next((found for turn in history if (found := take_columns_of(_without_names(turn, key, rows), key, rows))), ())
+        named = (take_things(Reading(turn), key, rows) for turn in history)
+        names = names or next((found for found in named if found), ()) or _named_before(key, heard, facts)
+        columns = columns or before()
     if not columns or not (names or most is not None):
         return None
     greater, lesser = bool(GREATER.search(heard.said.text)), bool(LESSER.search(heard.said.text))
     told = _written(Asked(key, names, columns, most, None if greater == lesser else greater), rows, heard.said.text, reading.text)
     whole = most is None and not (_MORE_THAN_CELLS.search(heard.said.text) or set(strange(reading.text)) - _FRAME)
     return replace(told, whole=whole) if told else None
-
-
-_MORE_THAN_CELLS = re.compile(r"\b(?:when|where|who|why|should|would|instances?|machines?)\b")
-_FRAME = frozenset(["chip", "chips", "gpu", "gpus", "card", "cards", "accelerator", "accelerators", "single", "capacity", "compute", "peak", "dense", "much"])
-
-
-_RANKS = re.compile(r"\b(?:which|what(?:['’]s| is)? the|welche[rs]?|quel(?:le)?|cu[aá]l|la regi[oó]n con|qual[ei]?|of all|of the|any|rank|list|(?:the|a) \w+ with the|who(?:se)?|(?:best|worst|highest|lowest|cleanest|dirtiest) \w+ (?:of any|of all|in the|in your|you))\b|^\W*(?:(?:and|und|et|y|e|which is) )?(?:(?:the|die|der|das|la|le|el|il) )?(?:best|worst|highest|lowest|cleanest|dirtiest|greenest|biggest|largest|longest|sauberste|schmutzigste)\b")
 
 
 def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
@@ -214,9 +221,6 @@ def _meant(columns: tuple[str, ...], text: str, rest: str) -> tuple[str, ...]:
         if one in found and holds:
             found = [c for c in found if c != one and c != other] if not other else list(dict.fromkeys(other if c == one else c for c in found))
     return tuple(found)
-
-
-_CLEAN = re.compile(r"clean|dirt|green|filth|pollut|carbon|co[2₂]|emi[ts]|sauber|schmutz|propre|\bsale\b|limpi|suci|pulit|sporc")
 
 
 def _as_before(key: str, rows: Sequence[Row], history: Sequence[str]) -> Told | None:
@@ -243,7 +247,8 @@ def _names(key: str, reading: Reading, heard: Heard, rows: Sequence[Row]) -> tup
     there = {row.name: next(iter(row.cells.values())) for row in rows}
     if not named and slot in said.slots:
         found = (said.slots[slot], *(change[slot] for change in said.several.get(slot, ())))
-        named = tuple(name for value in found for name in there.values() if value.lower() in (name.lower(), *(accelerator_names(name) if key == "Accelerator" else ())))
+        forms = {name: {name.lower(), *(accelerator_names(name) if key == "Accelerator" else ())} for name in there.values()}
+        named = tuple(name for value in found for name in forms if value.lower() in forms[name])
     if not named and key == "Model" and said.unknown:
         reading.text = reading.text.replace(said.unknown, " | ")
         named = family(said.unknown, tuple(there.values()))
@@ -267,24 +272,22 @@ def _written(asked: Asked, rows: Sequence[Row], question: str, rest: str) -> Tol
     found = Told(_NONE, asked.key, asked.names, asked.columns)
     if all(_is_unpublished(row.cells[column]) for column, _, row in told):
         return found
-    claims = _claims(rest)
-    if asked.key == "Accelerator" and "Memory" not in asked.columns and (sized := [line for line in told if _is_claimed(line[2].cells["Memory"], claims)]):
-        told = sized  # only the rows of that size: "an A100 with 80 GB"
+    claims = claims_of(rest)
+    if asked.key == "Accelerator" and "Memory" not in asked.columns:
+        # Only the rows of that size: "an A100 with 80 GB".
+        told = [line for line in told if is_claimed(line[2].cells["Memory"], claims)] or told
     cells = [row.cells[column] for column, _, row in told]
-    verdict = _verdict(question, rest, cells) if asked.most is None and len(asked.names) != 2 else ""
+    verdict = verdict_on(question, rest, cells) if asked.most is None and len(asked.names) != 2 else ""
     writing = Writing(())
     if len(told) > len(asked.names) and len(asked.columns) > 1:
-        wrong = [line for line, cell in zip(told, cells, strict=True) if not _is_claimed(cell, claims)]
+        wrong = [line for line, cell in zip(told, cells, strict=True) if not is_claimed(cell, claims)]
         told = [*wrong, *(line for line in told if line not in wrong)] if verdict == "No" else told
-    tell(asked, told[: _SHOWN * len(asked.columns)], writing, f"{verdict}: " if verdict else "")
+    tell(asked, told[: SHOWN * len(asked.columns)], writing, f"{verdict}: " if verdict else "")
     draft = writing.draft()
     gap, computed = _gap(told) if _BY_HOW_MUCH.search(question) else ("", ())
     if gap:
         draft = replace(draft, text=f"{draft.text}\n{gap}", computed=computed, said=f"{question} CO2e")
     return replace(found, draft=draft)
-
-
-_BY_HOW_MUCH = re.compile(r"%|\b(?:percent|differ\w*|gap|ratio|factor|times|by how much|how much \w+|numbers|um wie ?viel|combien|cu[aá]nt[ao]s?|quanto)\b")
 
 
 def _gap(told: Sequence[tuple[str, str, Row]]) -> tuple[str, tuple[Computed, ...]]:
@@ -293,137 +296,15 @@ def _gap(told: Sequence[tuple[str, str, Row]]) -> tuple[str, tuple[Computed, ...
     values = [value_of(row, column) for column, _, row in told]
     if len(told) != 2 or told[0][0] != told[1][0] or not all(values) or values[0] == values[1]:
         return "", ()
-    (low, less), (high, more) = sorted((float(value or 0), next(iter(row.cells.values()))) for value, (_, _, row) in zip(values, told, strict=True))
+    names = [next(iter(row.cells.values())) for _, _, row in told]
+    (low, less), (high, more) = sorted((float(value or 0), name) for value, name in zip(values, names, strict=True))
     lower = Computed(rounded(high - low), f"{high:g} - {low:g}")
     percent = Computed(f"{rounded(100 * (high - low) / high)} %", f"100 × ({high:g} - {low:g}) / {high:g}", 1.0, (100,))
     times = Computed(f"{rounded(high / low)} times", f"{high:g} / {low:g}")
     higher = Computed(f"{rounded(100 * (high - low) / low)} %", f"100 × ({high:g} - {low:g}) / {low:g}", 1.0, (100,))
-    return f"{less} has {lower.text} less, which is {percent.text}; {more} has {times.text} as much, {higher.text} more [1][2].", (lower, percent, times, higher)
+    text = f"{less} has {lower.text} less, which is {percent.text}; {more} has {times.text} as much, {higher.text} more [1][2]."
+    return text, (lower, percent, times, higher)
 
 
 def _is_unpublished(cell: str) -> bool:
     return not re.search(r"\d", cell) and cell not in ("yes", "no")
-
-
-def _claims(text: str) -> list[tuple[float, ...]]:
-    """The numbers of a text, each with its possible values: 128k is 128,000 or 131,072."""
-    text = re.sub(r"\b[a-zäöüß]+\b", lambda word: str(WORD_NUMBERS.get(word.group(), word.group())), text)
-    found = ((float(m[1].replace(",", "").rstrip(".") or 0), (m[2] or "").lower()) for m in _NUMBER.finditer(text))
-    return [(number, *(number * scale for scale in _SCALES.get(unit, ()))) for number, unit in found]
-
-
-def _read(cell: str) -> tuple[float, ...]:
-    """The first number of a cell, as written and with its scale; empty if it has none."""
-    match = re.search(r"\d[\d,]*(?:\.\d+)?", cell)
-    if not match:
-        return ()
-    number = float(match.group().replace(",", ""))
-    return (number, number * _SCALED.get(cell[match.end() : match.end() + 1], 1.0))
-
-
-def _is_claimed(cell: str, claims: Sequence[Sequence[float]]) -> bool:
-    return any(abs(value - claim) <= 0.012 * value for meanings in claims for claim in meanings for value in _read(cell))
-
-
-_LIMIT = re.compile(r"\b(?:(?P<under>under|below|less than|fewer than|at most|no more than|within|unter|moins de|menos de|meno di|beneath)|(?:over|above|more than|at least|beyond|exceeds?|über|plus de|más de|più di|north of))\b")
-# Limits that the number itself keeps.
-_REACHED = ("at most", "no more than", "within", "at least")
-# A comparison with another row or turn: the row alone gives neither yes nor no.
-_AS_ANOTHER = re.compile(r"\b(?:same|equal|identical|different)\b", re.IGNORECASE)
-
-
-def _verdict(question: str, rest: str, cells: Sequence[str]) -> str:
-    """The verdict on what a question claims about cells ("Yes" or "No"); empty if it only asks."""
-    if not _WHETHER.search(question) or _AS_ANOTHER.search(question):
-        return ""
-    limit, claims, asks = _LIMIT.search(question), _claims(rest), bool(_WHICH.search(question))
-    if limit and len(claims) == 1 and len(cells) == 1 and (read := _read(cells[0])):
-        value, claimed = read[-1] if len(claims[0]) > 1 else read[0], max(claims[0])
-        # In one unit, if both have one: 1T parameters are more than 900 billion.
-        in_units = {q.dimension: q.low for q in quantities(cells[0])} | {"parameters": read[-1]}
-        same = (q for q in quantities(question[limit.start() :]) if q.dimension != "count" and q.dimension in in_units)
-        value, claimed = next(((in_units[q.dimension], q.low or q.high) for q in same), (value, claimed))
-        holds = limit.group() in _REACHED if value == claimed else (value < claimed) == bool(limit["under"])
-        return "" if asks else "Yes" if holds else "No"
-    if claims:
-        right = all(_is_claimed(cell, claims) for cell in cells)
-        if " or " in question or (right and asks):
-            return ""
-        return "Yes" if right else "No"
-    return "" if asks else "No" if all(cell == "no" for cell in cells) else "Yes"
-
-
-# --- instance types -------------------------------------------------------------------------------------------------------
-
-_INSIDE = re.compile(r"\b(?:what(?:['’]?s| is)? (?:in(?:side)?|under the hood)|inside|specs?|specification|equipped|kitted|hardware of|consists? of|made of)\b")
-
-
-def _instances(query: Query, heard: Heard, history: Sequence[str], index: Index) -> Told | None:
-    """What rows say about instance types; None if only a price is asked for, which is computed."""
-    if not history and answer_from_table(query, (), (), index):
-        return None  # only names and columns, which documents may answer too
-    known = load_instances(index).at(heard.asked.workload.region or "")
-    reading = Reading(heard.said.text)
-    names = tuple(dict.fromkeys(_types(heard, reading, known.rows)))
-    if not names:
-        return None
-    cards = "|".join(map(re.escape, known.accelerators))
-    reading.text = re.sub(rf"\b(?:how many|number of|count of|wie ?viele?|combien de|cu[aá]ntas?|quante|four|two|one|eight|\d+)(?: nvidia| aws| of the)? (?:{cards})['’]?s?(?![\w-])", "gpus", reading.text)
-    accelerated = all(known.rows[name][0].number("accelerators") for name in names)
-    named = re.search(rf"(?<![\w.-])(?:{cards})['’]?s?(?![\w.-])", reading.text)
-    columns = _columns(reading, heard.said.text, accelerated=accelerated) or (("accelerators",) if named else ())
-    if not columns and "instance_type" in heard.said.slots and not heard.computed:
-        columns = next((found for turn in history if (found := _columns(Reading(turn), turn, accelerated=accelerated))), ())
-    if not set(columns) - {"price"} or (heard.computed and "price" not in columns and heard.likely["fact_price"] > _SURELY):
-        return None
-    writing, lead = Writing(()), ""
-    if len(names) == 1:
-        row = known.rows[names[0]][0]
-        cells = [row.says(column) for column in columns if column != "price"]
-        claims_others = _other_accelerators(heard.said.text, row, known.accelerators)
-        verdict = "No" if claims_others else _verdict(heard.said.text, reading.text, cells) if cells != [""] else ""
-        lead = f"{verdict}: " if verdict else ""
-    for rows in (known.rows[name] for name in names[:_SHOWN]):
-        if describe(rows[0], columns):
-            writing.newest(rows, columns, lead=lead, opening="- " if len(names) > 1 else "")
-    return Told(writing.draft(), TYPE, names, columns) if writing.lines else None
-
-
-_COUNT = re.compile(r"\b(?:(?:the |and )?count|how many|wie ?viele?|combien|cu[aá]nt[ao]s|quant[ei]|number)(?: (?:of|von|de) (?:them|those|these|it|denen))?(?= in\b| has\b| does\b| hat\b|\W*(?:and\b|plus\b|,|[?]|$))|\b(?:four|two|single|one|\d+)[ -]card\b|几(?:块|张|个)|いくつ|\bile kart")
-_BANDWIDTH = re.compile(r"\b(?:bandwidth|bandbreite|bande passante|fast|speed|[gt]b/s)\b")
-_PRICE = re.compile(r"\bhourly\b|\b(?:per|an|the) hour\b|/ ?h(?:ou)?r?\b|\$|\bprice|\bcosts?\b|\brate\b|how much (?:is|are)|all['’]ora|de l['’]heure|por hora|pro stunde|die stunde|料金|价格")
-
-
-def _columns(reading: Reading, text: str, *, accelerated: bool = True) -> tuple[Column, ...]:
-    """The columns that a question mentions; for a machine with accelerators, "memory" may mean theirs."""
-    found: list[Column] = [c for c in take_columns(reading) if not (c in ("memory", "total", "each") and _BANDWIDTH.search(text))]
-    found += ["memory"] if re.search(r"显存|内存|メモリ", text) and not found else []
-    found += ["vcpus"] if re.search(r"\b(?:cores?|cpus?|kerne?|cœurs|núcleos)\b", reading.text) else []
-    if _COUNT.search(reading.text) or (not found and _INSIDE.search(text)):
-        found.append("accelerators")
-    found = with_own_memory(found, text, accelerated=accelerated)
-    if _INSIDE.search(text) and set(found) <= {"accelerators"}:
-        found += ["total", "vcpus", "memory"]
-    if found and _PRICE.search(text) and not {"embodied", "host"} & set(found):
-        found.append("price")
-    return tuple(dict.fromkeys(found))
-
-
-def _types(heard: Heard, reading: Reading, known: Mapping[str, tuple[Row, ...]]) -> Iterator[str]:
-    """The instance types that are named, or those of a family that is meant, or else that of earlier turns."""
-    said, work = heard.said, heard.asked.workload
-    for written in re.findall(r"(?<![\w.])[a-z]{1,5}\d+[a-z]*(?:-\w+)?\s?\.\s?\w+(?:-\w+)?", reading.text):
-        reading.text = reading.text.replace(written, " | ")
-    if "instance_type" in said.slots:
-        yield said.slots["instance_type"]
-        yield from (change["instance_type"] for change in said.several.get("instance_type", ()) if change["instance_type"])
-    elif families := said.slots.get("families"):
-        yield from (name for name, rows in known.items() if rows[0].family in families)
-    elif work.instance_type:
-        yield work.instance_type
-
-
-def _other_accelerators(text: str, row: Row, known: frozenset[str]) -> bool:
-    """Whether a question claims that a machine has accelerators that it does not have: "p4d has H100s, right?"."""
-    named = {name for name in known if re.search(rf"(?<![\w.-]){re.escape(name)}s?(?![\w.-])", text)}
-    return bool(_WHETHER.search(text)) and bool(named) and not named & row.accelerator_names
