@@ -130,6 +130,8 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         # (4 × 0.63 + 2 × 0.4) × 1.006 × 730 = 2,438
         (["We run six g5.xlarge around the clock at $1.006 an hour. What's that per month?", "and if four of them go on a 1-year commitment at 37% off while the other two become spot at 60% off?"], r"\$2,440 a month, 44\.7 % less than the \$4,410 of all 6 at your \$1\.006 an hour \[1\]\.\n\(4 × 1\.006 × \(1 - 0\.37\) \+ 2 × 1\.006 × \(1 - 0\.6\)\) × 730 hours"),
         # (5 × 0.7 + 4) × 2 × 8,760 = 131,400
+        (["Our fleet is 16 g6.xlarge. 10 are covered by a savings plan with 30% discount. What does the fleet cost per month?"], r"\$7,640 a month, 18\.8 % less"),
+        (["3 p5.48xlarge: two with a 1-year savings plan at 25% off, one on demand. cost per year?"], r"\$1,210,000 a year, 16\.7 % less"),
         (["30% off on 5 of our 9 machines, at $2 an hour list, the rest at full price: what is that per year?"], r"\$131,000 a year, 16\.7 % less"),
         # (6 × 0.42 + 3) × 1.8 × 730 = 7,253
         (["We keep 9 nodes at $1.80 an hour. Spot for 6 of them at 58 % off, list price for the others. Per month?"], r"\$7,250 a month, 38\.7 % less"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
-_OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b")
+_OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b|\b(?:are|is) (?:covered|reserved|committed)\b")
 _CLAUSE_ENDS = re.compile(r"[,;:?!]\s|\.\s|\b(?:and|while|but|whereas|when|if)\b")
 _AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep|remain|leave)\b")
 # Roles of figures that may count machines.

@@ -224,8 +224,9 @@ _SHARES = {
     "busy": r"busy|utili|load|\bused?\b|usage|of (?:the |its |all )?(?:day|time|hours?)|duty|occup|active",
 }
 _SHARE = re.compile(rf"(?<![\w.,]){_N}%(?! (?:sure|certain|likely)\b)")
-# Spelled-out counts ("eight GPUs"). "One" is excluded because it is often no count, as in "one may fail".
-_COUNTED = re.compile(rf"\b(?:{'|'.join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)})\b(?= |\W*$)")
+# Spelled-out counts ("eight GPUs"). "One" is mostly no count, as in "one may fail", but it is in "one on demand".
+_SEVERAL = "|".join(word for word, number in WORD_NUMBERS.items() if word.isalpha() and number > 1)
+_COUNTED = re.compile(rf"\b(?:{_SEVERAL})\b(?= |\W*$)|\bone(?= (?:stays? |is )?(?:on[ -](?:demand|spot)|reserved)\b)")
 _HYPHENED = re.compile(r"(?<=\d)-(?=(?:hour|minute)s?\b)")
 _HOURS = re.compile(r"\b(?:stunden|heures|horas)\b")
 _ALWAYS = re.compile(r"24 ?[/x] ?7")
