@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 from ingest.document import CorpusError, Source
 from ingest.fetching.items import MAX_BYTES, SUFFIXES, TOO_LARGE, UNSUPPORTED, Failure, Item
-from ingest.storage.opening import FILE_NAME
 
 # The manifest of a folder, which says where its documents come from.
 _MANIFEST = "sources.toml"
@@ -21,6 +20,7 @@ _ISO_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 # Question banks, which must not serve as sources for the questions they ask.
 _EXAM_FOLDER = "exam"
 _CONFIG = "config.json"
+_STORE = "store.sqlite"  # a folder with this file is an index
 
 
 def find_items(source: str | Path) -> Iterator[Item | Failure]:
@@ -93,7 +93,7 @@ def _walk(folder: Path) -> tuple[list[PurePosixPath], dict[PurePosixPath, str]]:
         unreadable[path] = f"the folder cannot be listed ({error.strerror}): mend its permissions"
 
     for parent, folders, names in os.walk(folder, onerror=note):
-        folders[:] = [name for name in folders if not name.startswith(".") and not os.path.isfile(Path(parent, name, FILE_NAME))]
+        folders[:] = [name for name in folders if not name.startswith(".") and not os.path.isfile(Path(parent, name, _STORE))]
         place = PurePosixPath(Path(parent).relative_to(folder))
         # "~$" is how Office marks the lock file of a document that is open.
         files += [place / name for name in names if not name.startswith((".", "~$"))]
