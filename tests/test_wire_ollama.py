@@ -26,6 +26,14 @@ def test_a_stream_of_lines_becomes_a_verified_answer_with_its_tokens(bot: Chatbo
     assert answer.usage == Usage(TOKENS_IN, TOKENS_OUT)
 
 
+@pytest.mark.parametrize("count", [b'"many"', b"120.5", b"-5"])
+def test_counts_of_tokens_that_are_none_leave_the_answer_as_it_is(bot: Chatbot, good: str, count: bytes) -> None:
+    *parts, last = ollama_chat(good).parts
+    malformed = last.replace(str(TOKENS_IN).encode(), count)
+    answer, calls = asked(bot, Reply((*parts, malformed), "application/x-ndjson"))
+    assert (answer.text, answer.notice, answer.usage, calls) == (TEXT, "", None, 1)
+
+
 def test_thoughts_before_the_answer_are_no_part_of_it(bot: Chatbot, good: str) -> None:
     answer, _ = asked(bot, ollama_chat(f"<think>Perhaps: {good}</think>\n{good}"))
     assert (answer.text, answer.dropped) == (TEXT, 0)

@@ -1,5 +1,6 @@
 """OpenAI's own client, through ChatOpenAI, against a server on loopback, the way llama.cpp, vLLM and LM Studio are used."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -28,6 +29,31 @@ def test_a_stream_of_events_becomes_a_verified_answer_with_its_tokens(bot: Chatb
     answer, calls = asked(bot, openai_chat(f"{good} It is blue [1]."))
     assert (answer.text, answer.dropped, answer.notice, answer.model, calls) == (TEXT, 1, "", MODEL, 1)
     assert answer.usage == Usage(TOKENS_IN, TOKENS_OUT)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")
+@pytest.mark.parametrize("usage", [b'"many"', b"[1]", b'{"prompt_tokens": "many"}', b'{"prompt_tokens": 120.5}', b'{"prompt_tokens": NaN}', b'{"prompt_tokens": -5}', b'{"prompt_tokens_details": 1}', b'{"prompt_tokens_details": {"cached_tokens": "all"}}'])
+def test_counts_of_tokens_that_are_none_leave_the_answer_as_it_is(bot: Chatbot, good: str, usage: bytes) -> None:
+    *parts, last, done = openai_chat(good).parts
+    malformed = re.sub(rb'"usage": \{.*?\}', b'"usage": ' + usage, last)
+    assert malformed != last
+    answer, calls = asked(bot, Reply((*parts, malformed, done), "text/event-stream"))
+    assert (answer.text, answer.notice, answer.usage, calls) == (TEXT, "", None, 1)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")
+def test_malformed_counts_beside_the_end_and_a_break_after_it_do_no_harm(bot: Chatbot, good: str) -> None:
+    *parts, end, _, _ = openai_chat(good).parts
+
+    def with_counts(part: bytes, counts: bytes) -> bytes:
+        return part.replace(b'"choices"', b'"usage": ' + counts + b', "choices"')
+
+    told = [b'"many"', b'{"prompt_tokens": "many"}', b'{"prompt_tokens": "many", "total_tokens": 3}']
+    replies = [Reply((*parts, with_counts(end, counts)), "text/event-stream") for counts in told]
+    replies += [Reply(tuple(with_counts(part, told[1]) for part in (*parts, end)), "text/event-stream"), Reply((*parts, end), "text/event-stream", cut=True)]
+    for reply in replies:
+        answer, calls = asked(bot, reply)
+        assert (answer.text, answer.notice, answer.usage, calls) == (TEXT, "", None, 1)
 
 
 def test_a_server_of_ones_own_needs_no_key_and_gets_the_limit_by_its_common_name(bot: Chatbot, good: str) -> None:

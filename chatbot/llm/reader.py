@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import astuple, dataclass, field
+from operator import add
 from pathlib import Path
 from threading import Lock, Semaphore
 from typing import TYPE_CHECKING, Any
@@ -85,11 +86,13 @@ class Tally:
     usage: Usage | None = None
 
     def add(self, metadata: Any) -> None:
-        """Add the tokens that a message reports."""
-        if metadata:
-            details = metadata.get("input_token_details") or {}
-            new = (metadata.get("input_tokens"), metadata.get("output_tokens"), details.get("cache_read"), sum(details.get(name) or 0 for name in _TO_CACHE))
-            self.usage = Usage(*(before + int(more or 0) for before, more in zip(astuple(self.usage or Usage(0, 0)), new, strict=True)))
+        """Add the tokens that a message reports, unless what it reports are no counts."""
+        details = (metadata or {}).get("input_token_details") or {}
+        told = [*((metadata or {}).get(name) for name in ("input_tokens", "output_tokens")), *(details.get(name) for name in ("cache_read", *_TO_CACHE))]
+        if metadata and all(count is None or (isinstance(count, int) and count >= 0) for count in told):
+            read, written, cached, *to_cache = (count or 0 for count in told)
+            before = self.usage or Usage(0, 0)
+            self.usage = Usage(*map(add, astuple(before), (read, written, cached, sum(to_cache))))
 
 
 @dataclass
@@ -396,7 +399,7 @@ class LanguageReader:
 
     def _verified(self, chunks: Iterator[BaseMessage], attempt: _Attempt) -> Iterator[str]:
         end, patience = "", attempt.patience
-        for chunk in chunks:
+        for chunk in _up_to_the_end(chunks):
             check()
             attempt.reply = _joined(attempt.reply, chunk)
             attempt.tally.add(getattr(chunk, "usage_metadata", None))
@@ -475,10 +478,35 @@ def _joined(reply: AIMessageChunk | None, chunk: BaseMessage) -> AIMessageChunk 
     from langchain_core.messages import AIMessage, AIMessageChunk
 
     if isinstance(chunk, AIMessageChunk):
+        chunk = chunk.model_copy(update={"usage_metadata": None})  # it may be malformed, and adding would check it
         return chunk if reply is None else reply + chunk
     if isinstance(chunk, AIMessage):
         return AIMessageChunk(content=chunk.content, tool_calls=chunk.tool_calls, invalid_tool_calls=chunk.invalid_tool_calls)
     return reply
+
+
+def _up_to_the_end(chunks: Iterator[BaseMessage]) -> Iterator[BaseMessage]:
+    """Yield the pieces of an answer. What fails after the model has said why it stopped does the answer no harm: malformed
+    counts of tokens, a broken connection."""
+    from langchain_core.messages import AIMessageChunk
+
+    end = ""
+    try:
+        for chunk in chunks:
+            end = _end_of(chunk) or end
+            yield chunk
+    except Cancelled:
+        raise
+    except Exception as error:
+        if not end and not _is_of_counts(error):
+            raise
+        yield AIMessageChunk(content="", response_metadata={"finish_reason": end or "stop"})
+
+
+def _is_of_counts(error: Exception) -> bool:
+    """Whether a client could not read a piece for its counts alone; Ollama's come with the reason of the end."""
+    wrong: list[Mapping[str, Any]] = getattr(error, "errors", list)() if type(error).__name__ == "ValidationError" else []
+    return bool(wrong) and all(str(detail["loc"][0]).endswith(("_count", "_duration")) for detail in wrong)
 
 
 def _end_of(chunk: BaseMessage) -> str:
