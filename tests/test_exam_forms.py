@@ -247,6 +247,7 @@ def one(text: str, name: str = "exam.txt") -> str:
         ("NO.1 Which?\nA. one (correct)\nB. two\nAnswer: B", "two answers are given and they differ"),
         ("NO.1 Which?\nA. one\nB. one\nAnswer: A", "two of its options are the same"),
         ("NO.1 Which?\nA. one\nAnswer: A", "it has only one option"),
+        ("NO.1 Which?\n- [ ] one\n- [x]\n- [ ] three", "one of its options is empty"),
         ("NO.1 DRAG DROP\nPut them in place?", "it is a drag-and-drop item, which has no options to choose from"),
         ("NO.1 Select and order the steps in the correct order. (Select and order THREE.)\nA. one\nB. two\nAnswer: A, B", "it is a ordering item, which has no options to choose from"),
         ("NO.1 Match the following services to their uses?\nA. one\nB. two\nAnswer: A", "it is a matching item, which has no options to choose from"),
@@ -384,6 +385,19 @@ def test_a_file_that_cannot_be_read_says_why(name: str, data: bytes, said: str) 
     with pytest.raises(ReaderError) as error:
         read_questions([(name, data)])
     assert str(error.value).startswith(said)
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xff\xff\xfe")
+    (tmp_path / "b.json").write_text('{"a": 1,}')
+    (tmp_path / "c.txt").write_text("one?\nA. yes\nB. no\nANSWER: A")
+    read, folder = read_questions([tmp_path]), tmp_path.name
+    assert [q.text for q in read] == ["one?"]
+    assert [(s.file, s.line) for s in read.skipped] == [(f"{folder}/a.txt", 0), (f"{folder}/b.json", 0)]
+    assert read.skipped[0].reason == f"{folder}/a.txt is not UTF-8 (byte 0): save it as UTF-8."
+    (tmp_path / "c.txt").unlink()
+    with pytest.raises(ReaderError, match=f"holds no question that can be asked. What looks like one cannot be used:\n  {folder}/a.txt is not UTF-8"):
+        read_questions([tmp_path])
 
 
 def test_a_folder_stands_for_its_files_and_halves_are_odd_and_even(tmp_path: Path) -> None:

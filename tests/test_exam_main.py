@@ -89,6 +89,13 @@ def test_a_floor_decides_the_exit_code(exam: Path, corpus_index: Path, capsys: p
     assert err.endswith("The accuracy is 0.667, under 0.7.\n")
 
 
+def test_an_unreadable_file_of_a_folder_is_named_and_the_exit_code_is_one(exam: Path, corpus_index: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (exam.parent / "bad.txt").write_bytes(b"\xff\xff\xfe")
+    code, out, err = run(capsys, corpus_index, exam.parent, "--no-baselines")
+    assert (code, rows(out)["wattwise"][1:2]) == (1, ["0.667"])
+    assert f"{exam.parent.name}/bad.txt is not UTF-8 (byte 0): save it as UTF-8.\n" in err
+
+
 def test_what_flipped_since_a_baseline_is_named(
     exam: Path, corpus_index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

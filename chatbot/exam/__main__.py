@@ -28,7 +28,7 @@ _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Score exam files and return the exit code.
 
-    It is 1 if the run failed, a question met an error or the accuracy is under `--min-accuracy`, and 2 for wrong use.
+    It is 1 if the run failed, a file of a folder could not be read, a question met an error or the accuracy is under `--min-accuracy`, and 2 for wrong use.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -81,7 +81,7 @@ def _wrong_use(options: argparse.Namespace) -> str:
 def _examine(options: argparse.Namespace) -> int:
     questions = read_questions(options.files, half=options.half)
     for skipped in questions.skipped:
-        print(f"{skipped.file}, line {skipped.line}: {skipped.reason}: not asked.", file=sys.stderr)
+        print(f"{skipped.file}, line {skipped.line}: {skipped.reason}: not asked." if skipped.line else skipped.reason, file=sys.stderr)
     if options.covered:
         questions = with_coverage(questions, _ids(options.covered, {q.id for q in questions}))
     folder: Path | None = options.report
@@ -160,7 +160,8 @@ def _ids(file: Path, known: Collection[str]) -> frozenset[str]:
 
 
 def _exit_code(report: Report, options: argparse.Namespace) -> int:
-    failed, total = 0, report.total
+    total = report.total
+    failed = int(any(not skipped.line for skipped in report.skipped))
     if total.errors:
         first = next(r.reason for r in report.results if r.verdict == "error")
         again = " The same command asks them again." if options.report else ""

@@ -69,7 +69,7 @@ class ExamQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An item of a file that cannot be asked, with the reason."""
+    """An item of a file that cannot be asked, or with line 0 a whole file, with the reason."""
 
     file: str
     line: int

@@ -37,7 +37,8 @@ def read_questions(sources: Iterable[str | Path | Upload], *, half: Half = "all"
     """Read the questions of files, folders and uploads (name and bytes), and the items that cannot be asked.
 
     Duplicate questions are asked once. `half` keeps the odd questions of each file ("tuned") or the even ones ("kept"); a
-    golden file is in one half as a whole. Raises ReaderError if a file cannot be read or holds no usable question.
+    golden file is in one half as a whole. A file of a folder that cannot be read is among the skipped, as line 0. Raises
+    ReaderError if another file cannot be read or a source holds no usable question.
     """
     settled = unique([item for source in sources for item in _read(source)])
     questions = tuple(q for q in settled if not isinstance(q, Skipped) and half in ("all", q.half))
@@ -54,43 +55,56 @@ def with_coverage(questions: QuestionSet, covered: frozenset[str]) -> QuestionSe
 
 def _read(source: str | Path | Upload) -> list[Found]:
     """Read the items of one source; raises ReaderError if none of them can be asked."""
-    found = [item for name, data in _files(source) for item in _settled(name, data)]
+    found: list[Found] = []
+    for file, data in _files(source):
+        try:
+            found += _settled(file, data)
+        except ReaderError as error:
+            if isinstance(source, tuple) or not Path(source).is_dir():
+                raise
+            found.append(Skipped(file, 0, str(error), ""))
     if all(isinstance(item, Skipped) for item in found):
         name = source[0] if isinstance(source, tuple) else source
-        why = "".join(f"\n  line {s.line}: {s.reason}" for s in found[:3] if isinstance(s, Skipped))
+        why = "".join(f"\n  line {s.line}: {s.reason}" if s.line else f"\n  {s.reason}" for s in found[:3] if isinstance(s, Skipped))
         reasons = f" What looks like one cannot be used:{why}" if why else ""
         raise ReaderError(f"{name} holds no question that can be asked.{reasons}\nAccepted is, for example:\n\n{EXAMPLE}")
     return found
 
 
-def _files(source: str | Path | Upload) -> Iterator[Upload]:
-    """Yield name and bytes of a file, or of each file in a folder that may be an exam; a README only describes them."""
+def _files(source: str | Path | Upload) -> Iterator[tuple[str, bytes | Path]]:
+    """Yield the name of a file, or of each file in a folder that may be an exam, with what it holds or where it is."""
     if isinstance(source, tuple):
         yield source
         return
     path = Path(source)
     for file in sorted(filter(lambda inside: _may_be_exam(inside, path), path.rglob("*"))) if path.is_dir() else [path]:
-        try:
-            with file.open("rb") as opened:
-                yield str(file.relative_to(path.parent)), opened.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise ReaderError(f"{file} cannot be read ({error.strerror}): check the path.") from error
+        yield str(file.relative_to(path.parent)), file
 
 
 def _may_be_exam(file: Path, folder: Path) -> bool:
+    """Whether a file may be an exam; a README only describes those beside it."""
     is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     return file.suffix.lower() in _READERS and file.stem.lower() != "readme" and not is_hidden and file.is_file()
 
 
-def _settled(name: str, data: bytes) -> Iterator[Found]:
+def _settled(name: str, data: bytes | Path) -> Iterator[Found]:
     """Yield the questions of one file, each with its file name and its position."""
+    given = _bytes(data) if isinstance(data, Path) else data
     read = _READERS.get(Path(name).suffix.lower())
     if read is None:
         raise ReaderError(f"{name} has no form that is read here. Give {', '.join(ACCEPTED_SUFFIXES)}.")
-    if len(data) > MAX_BYTES:
+    if len(given) > MAX_BYTES:
         raise ReaderError(f"{name} is larger than {MAX_BYTES // 1_000_000} MB: split it.")
-    for position, item in enumerate(read(_decoded(name, data), name), start=1):
+    for position, item in enumerate(read(_decoded(name, given), name), start=1):
         yield replace(item, file=name) if isinstance(item, Skipped) else replace(item, file=name, position=position)
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ReaderError(f"{file} cannot be read ({error.strerror}): check the path.") from error
 
 
 def _decoded(name: str, data: bytes) -> str:

@@ -26,7 +26,7 @@ _NUMBERED = re.compile(
     r"|(?P<m>\d{1,4})[.)](?=\s|\*\*|__|$))\s*+(?P<rest>.*)$",
     re.IGNORECASE,
 )
-_BOX = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[(?P<mark>[ xX]?)\]\s+(?P<text>\S.*)$")
+_BOX = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[(?P<mark>[ xX]?)\](?:\s+|$)(?P<text>.*)$")
 _OPTION = re.compile(
     r"(?:[-+•]\s+|\*\s+)?(?P<star>\*(?!\*|\s)|[✅✓✔☑]️?\s*)?(?:\*\*|__)?(?:[(\[](?P<p>[A-Za-z])[)\]]|(?P<d>[A-Za-z])(?:\*\*|__)?[.)](?=\s|\*\*|__|(?<=[A-Z].)[A-Z0-9](?![.)]))|(?P<c>[A-Z])(?:\*\*|__)?:(?=\s|\*\*|__))(?:\*\*|__)?\s*(?P<text>\S.*)$"
 )
@@ -233,7 +233,7 @@ class _Item:
             self.explains, self.awaits_key = bool(key), not key
             self.keys += [key] * bool(key)
         elif said is None and not self.explains and (not self.after_blank or line.indent > 3):
-            self.options[-1] += f" {line.text}"
+            self.options[-1] = f"{self.options[-1]} {line.text}".lstrip()
         else:
             self.explains = True
             self.explanation += [line.text] if said is None else [said] * bool(said)
