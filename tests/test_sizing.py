@@ -75,6 +75,14 @@ def test_a_verdict_that_a_tenth_turns_over_is_tight(needed: float, verdict: str,
     assert (fit.verdict, fit.fits) == (verdict, fits)
 
 
+def test_the_names_of_a_task_and_its_formats_will_do() -> None:
+    named = Workload(parameters=7e9, task="full fine-tuning", weights="fp16", optimizer="8-bit Adam")  # type: ignore[arg-type]
+    assert size(named) == size(Workload(parameters=7e9, task=Task.FULL, weights=Format.FP16, optimizer=Optimizer.ADAM_8BIT))
+    assert size(Workload(parameters=7e9, task="serving", cache="fp8")) == size(Workload(parameters=7e9, task=Task.SERVE, cache=Format.FP8))  # type: ignore[arg-type]
+    with pytest.raises(ReaderError, match=r"^'dream' is no task: write one of serve, serving, inference, full, finetune, lora, qlora, pretrain, pretraining\.$"):
+        size(Workload(parameters=7e9, task="dream"))  # type: ignore[arg-type]
+
+
 def test_what_fits_on_the_named_hardware_is_launched_there() -> None:
     sizing = sized(model=LLAMA_8B, accelerator="A10G")
     assert sizing.verdict == "fits"

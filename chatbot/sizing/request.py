@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -41,6 +42,14 @@ def workload_of(given: Mapping[str, Any]) -> Workload:
     return Workload(**slots)
 
 
+def with_names_read(workload: Workload) -> Workload:
+    """Return a workload whose task, formats and optimizer are values, also where a program gave their names."""
+    readers: dict[str, Callable[[str], Any]] = {"task": read_task, "weights": read_format, "cache": read_format, "optimizer": read_optimizer}
+    given = {slot: getattr(workload, slot) for slot in readers}
+    read: dict[str, Any] = {slot: readers[slot](str(value)) for slot, value in given.items() if not isinstance(value, StrEnum | None)}
+    return replace(workload, **read) if read else workload
+
+
 def _value(value: Any) -> Any:
     """Turn a list into a set, as `Workload` holds it."""
     return frozenset(value) if isinstance(value, list | tuple) else value
@@ -62,7 +71,8 @@ def read_optimizer(text: str) -> Optimizer:
 
 
 def _one_of(names: Mapping[str, _E], kind: str, text: str) -> _E:
-    found = names.get(re.sub(r"[\s_-]", "", text.lower()))
+    own = {name.value: name for name in names.values()}
+    found = own.get(text) or names.get(re.sub(r"[\s_-]", "", text.lower()))
     if found is None:
         raise ReaderError(f"{quoted(text)} is no {kind}: write one of {', '.join(names)}.")
     return found

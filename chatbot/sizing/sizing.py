@@ -26,6 +26,7 @@ from chatbot.sizing.memory import (
     weights,
 )
 from chatbot.sizing.memory import activations as activation_memory
+from chatbot.sizing.request import with_names_read
 from chatbot.sizing.workload import Task, Workload
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -83,7 +84,7 @@ def size(workload: Workload, facts: Facts | None = None, *, activations: bool = 
     the workload is impossible or names something that the facts do not have.
     """
     facts = facts or _shipped()
-    given = workload
+    given = with_names_read(workload)
     workload, model, assumptions = complete(given, facts)
     terms = tuple(_terms(workload, model))
     memory = Memory(terms if activations else tuple(t for t in terms if t.name != "activations"))
