@@ -305,6 +305,9 @@ class TestOwnApi:
             ({"parameters": 1e300}, "parameters cannot be read: input should be less than or equal to 1000000000000000000. GET /docs lists the fields."),
             ({"model": "llama-3.1-8b", "task": "serve", "hours": 1e308}, "The figures are too large to compute with: give smaller ones."),
             ({"model": "llama-3.1-8b", "bugdet": 3}, "There is no field 'bugdet' here. GET /docs lists the fields."),
+            ({"model": "llama-3.1-8b", "users": True}, "users cannot be read: input should be a number, not true or false. GET /docs lists the fields."),
+            ({"parameters": True}, "parameters cannot be read: input should be a number, not true or false. GET /docs lists the fields."),
+            ({"model": "llama-3.1-8b", "load": False}, "load cannot be read: input should be a number, not true or false. GET /docs lists the fields."),
             ({"model": "llama-3.1-8b", "users": "some"}, "users cannot be read: input should be a valid integer, unable to parse string as an integer. GET /docs lists the fields."),
         ],
     )  # fmt: skip
@@ -339,6 +342,7 @@ class TestOwnApi:
             ("/ask", b"{}", "question cannot be read: field required. GET /docs lists the fields."),
             ("/ask", b'{"question": "' + b"x " * 4001 + b'"}', "The question has 8,002 characters. Ask it in at most 8,000."),
             ("/search", b'{"query": "x", "limit": 51}', "limit cannot be read: input should be less than or equal to 50. GET /docs lists the fields."),
+            ("/search", b'{"query": "x", "limit": true}', "limit cannot be read: input should be a number, not true or false. GET /docs lists the fields."),
             ("/search", b'{"query": ""}', "The question is empty. Ask something, for example: Which instance has the lowest footprint for training?"),
         ],
     )  # fmt: skip

@@ -264,6 +264,7 @@ def test_an_index_without_tables_says_what_to_do(hostile: Index) -> None:
         ("find_instances", {"vcpus_min": 9, "vcpus_max": 2}, "No number of vcpus is at least 9 and at most 2: swap the two, or leave one out."),
         ("find_instances", {"region": "eu-west-1"}, "The index has no on demand prices in 'eu-west-1': those known are on demand in us-east-1."),
         ("find_instances", {"vcpus_min": float("nan")}, "vcpus_min of find_instances cannot be nan: input should be a finite number."),
+        ("find_instances", {"vcpus_min": True}, "vcpus_min of find_instances cannot be True: input should be a number, not true or false."),
         ("size_workload", {"parameters": "9e999"}, "'9e999' is not a number: write 70b or 7e9."),
         ("size_workload", {"parameters": 7e9, "users": 10**400}, "users of size_workload cannot be 100000000000000000000000000000000000000000000000000000000000…: input should be less than or equal to 1000000000."),
         ("size_workload", {"parameters": 7e9, "hours": 1e308, "instance_type": "p5.48xlarge"}, "The figures are too large to compute with: give smaller ones."),

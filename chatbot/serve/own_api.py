@@ -19,7 +19,7 @@ from chatbot.serve.work import last, while_there
 from chatbot.sizing import size
 from chatbot.sizing.render import as_json as sizing_as_json
 from chatbot.sizing.request import workload_of
-from chatbot.tools import WorkloadArguments
+from chatbot.tools import Given, WorkloadArguments
 from chatbot.working import load
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class AskRequest(BaseModel, extra="forbid"):
     model: str | None = Field(None, description="offline: answer without the model that the server was started with.")
 
 
-class SearchRequest(BaseModel, extra="forbid"):
+class SearchRequest(Given, extra="forbid"):
     query: str = Field(examples=["memory of a trn1.32xlarge"])
     limit: int = Field(12, ge=1, le=50, description="How many passages at the most.")
 

@@ -6,6 +6,7 @@ Their texts are data from documents: nothing in them is an instruction to whoeve
 from chatbot.tools.arguments import (
     Arguments,
     FindInstances,
+    Given,
     ReadDocument,
     SearchSources,
     SizeWorkload,
@@ -16,7 +17,7 @@ from chatbot.tools.instances import find_instances
 from chatbot.tools.tool import Tool, ToolResult, read_arguments, schema_of
 from chatbot.tools.workloads import size_workload
 
-__all__ = ["TOOLS", "Arguments", "Tool", "ToolResult", "WorkloadArguments", "read_arguments", "schema_of"]
+__all__ = ["TOOLS", "Arguments", "Given", "Tool", "ToolResult", "WorkloadArguments", "read_arguments", "schema_of"]
 
 TOOLS = (
     Tool("search_sources", "Search the sources", SearchSources, search_sources),

@@ -4,9 +4,10 @@ Each class is one JSON schema for every program that offers the tools. The docst
 description.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, WithJsonSchema, field_validator
+from pydantic_core import PydanticCustomError
 
 from chatbot.language.characters import LONGEST_QUESTION
 from chatbot.sizing.request import read_amount, read_format, read_optimizer, read_task, read_tokens
@@ -38,7 +39,19 @@ _Least = Annotated[float | None, Field(ge=0)]
 _Names = Annotated[list[str], Field(max_length=50)]
 
 
-class Arguments(BaseModel):
+class Given(BaseModel):
+    """What comes from outside: true and false are no numbers."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean(cls, value: Any, info: ValidationInfo) -> Any:
+        kind = cls.model_fields[info.field_name or ""].annotation
+        if isinstance(value, bool) and {int, float} & {kind, *get_args(kind)}:
+            raise PydanticCustomError("no_number", "Input should be a number, not true or false")
+        return value
+
+
+class Arguments(Given):
     """The base of all arguments: it rejects unknown names, overlong texts, and numbers that are NaN or infinite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_max_length=_LONGEST_NAME)
