@@ -52,6 +52,9 @@ class AppSettings:
     def __post_init__(self) -> None:
         if self.uploads not in _UPLOADS:
             raise ReaderError(f"WATTWISE_APP_UPLOADS is {self.uploads!r}: it takes auto, on, off or session.")
+        for name in ("upload_megabytes", "upload_count"):
+            if getattr(self, name) < 1:
+                raise ReaderError(f"WATTWISE_APP_{name.upper()} is {getattr(self, name)}: it takes a whole number from 1 on. WATTWISE_APP_UPLOADS=off forbids files.")
         check_names("WATTWISE_APP_HOSTS", self.hosts)
 
     def may_change(self, is_own_user: bool) -> bool:

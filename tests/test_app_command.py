@@ -49,6 +49,13 @@ def test_a_name_that_no_request_has_is_said() -> None:
         settings_from({"WATTWISE_APP_HOSTS": "::1,chat.example,https://chat.example"}, AppSettings, prefix="WATTWISE_APP_")
 
 
+@pytest.mark.parametrize("name", ["WATTWISE_APP_UPLOAD_MEGABYTES", "WATTWISE_APP_UPLOAD_COUNT"])
+@pytest.mark.parametrize("value", ["0", "-3"])
+def test_uploads_of_nothing_are_no_setting(name: str, value: str) -> None:
+    with pytest.raises(ReaderError, match=rf"^{name} is {value}: it takes a whole number from 1 on\. WATTWISE_APP_UPLOADS=off forbids files\.$"):
+        settings_from({name: value}, AppSettings, prefix="WATTWISE_APP_")
+
+
 def test_a_missing_script_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(command, "SCRIPT", tmp_path / "streamlit_app.py")
     with pytest.raises(

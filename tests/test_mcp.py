@@ -258,7 +258,7 @@ def test_with_a_key_only_its_holders_get_in(corpus_index: Path) -> None:
     [
         (("--host", "192.0.2.1"), "", "On 192.0.2.1 others can reach the server: set WATTWISE_MCP_KEY to the key that they must send, or leave out --host."),
         (("--host", "0.0.0.0"), KEY, "No client can name '0.0.0.0' in a URL: add --allow-host with the name or address that it uses."),
-        ((), "short", "WATTWISE_MCP_KEY is too short: give it at least 16 characters that nobody can guess."),
+        ((), "short", "WATTWISE_MCP_KEY has too short a key: give it at least 16 characters that nobody can guess."),
         (("--port", "70000"), "", "There is no port 70000: give one from 1 to 65535, or 0 for any that is free."),
     ],
 )  # fmt: skip

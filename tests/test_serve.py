@@ -568,8 +568,9 @@ class TestCommand:
         ("environ", "sentence"),
         [
             ({"HOST": "0.0.0.0"}, "Without a key nobody but this machine is served, and 0.0.0.0 is open to others: set WATTWISE_SERVE_KEYS."),
+            ({"HOST": "0.0.0.0", "KEYS": "a-very-secret-key,short"}, "WATTWISE_SERVE_KEYS has too short a key: give it at least 16 characters that nobody can guess."),
             ({"HOSTS": "chat.example"}, "WATTWISE_SERVE_HOSTS lets others in, but no key is set: set WATTWISE_SERVE_KEYS as well."),
-            ({"HOSTS": "chat.example,chat.example:80", "KEYS": "a"}, "WATTWISE_SERVE_HOSTS has 'chat.example:80': it takes names such as chat.example, without https://, port and path."),
+            ({"HOSTS": "chat.example,chat.example:80", "KEYS": "a-very-secret-key"}, "WATTWISE_SERVE_HOSTS has 'chat.example:80': it takes names such as chat.example, without https://, port and path."),
             ({"ORIGINS": "https://chat.example/"}, "WATTWISE_SERVE_ORIGINS has 'https://chat.example/': it takes origins such as https://chat.example, without a path."),
             ({"ORIGINS": "*,chat.example"}, "WATTWISE_SERVE_ORIGINS has 'chat.example': it takes origins such as https://chat.example, without a path."),
             ({"AT_ONCE": "0"}, "WATTWISE_SERVE_AT_ONCE is 0: it takes a number above 0."),
@@ -586,14 +587,14 @@ class TestCommand:
     def test_options_go_before_variables_and_keys_are_never_shown(self) -> None:
         environ = {
             "WATTWISE_INDEX": "a", "WATTWISE_MODEL": "ollama:x", "WATTWISE_SERVE_HOST": "0.0.0.0",
-            "WATTWISE_SERVE_KEYS": "one, two", "WATTWISE_SERVE_ORIGINS": "https://page.example",
+            "WATTWISE_SERVE_KEYS": "key-one-of-the-two, key-two-of-the-two", "WATTWISE_SERVE_ORIGINS": "https://page.example",
         }  # fmt: skip
         assert serve_settings({"WATTWISE_FIRST_TOKEN": "600"}).seconds == 750
         settings = serve_settings(environ, port=9, index=Path("b"))
         assert settings == ServeSettings(
-            index=Path("b"), model="ollama:x", host="0.0.0.0", port=9, keys=("one", "two"), origins=("https://page.example",)
+            index=Path("b"), model="ollama:x", host="0.0.0.0", port=9, keys=("key-one-of-the-two", "key-two-of-the-two"), origins=("https://page.example",)
         )  # fmt: skip
-        assert "one" not in repr(settings)
+        assert "of-the-two" not in repr(settings)
         assert serve_settings({"WATTWISE_SERVE_HOST": "0.0.0.0"}, host="localhost").is_local
 
     def test_missing_packages_are_named_with_the_command_that_brings_them(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatbot.answer import ReaderError
 from chatbot.deadline import Limits
-from chatbot.serve.settings import in_url, is_loopback, listening
+from chatbot.serve.settings import check_keys, in_url, is_loopback, listening
 from chatbot.settings import Settings, settings_from
 from ingest import CorpusError, place_at
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _INSTALL = "The MCP server needs mcp. Install it with: pip install 'wattwise[mcp]'"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERYWHERE = ("0.0.0.0", "::", "")
-_SHORTEST_KEY = 16
 _LARGEST_REQUEST = 1 << 20
 _GRACE = 5
 
@@ -113,10 +112,7 @@ def _end(number: int, _: object) -> None:
 
 def _check(options: argparse.Namespace, key: str) -> None:
     """Raise ReaderError if others could reach the server without a key, or if nobody could reach it."""
-    if key and len(key) < _SHORTEST_KEY:
-        raise ReaderError(
-            f"WATTWISE_MCP_KEY is too short: give it at least {_SHORTEST_KEY} characters that nobody can guess."
-        )
+    check_keys("WATTWISE_MCP_KEY", [key] if key else [])
     if not is_loopback(options.host) and not key:
         raise ReaderError(
             f"On {options.host or 'every address'} others can reach the server: set WATTWISE_MCP_KEY to the key that they must send, or leave out --host."

@@ -16,6 +16,7 @@ from ingest import Place
 
 _PREFIX = "WATTWISE_SERVE_"
 _OFFLINE_SECONDS = 60.0
+_SHORTEST_KEY = 16
 _ORIGIN = re.compile(r"\*|null|[\w.+-]+://[^/?#@\s]+")
 
 
@@ -61,6 +62,7 @@ def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
             raise ReaderError(
                 f"{_PREFIX}{name.upper()} is {getattr(settings, name)}: it takes a whole number from 0 to {most}."
             )
+    check_keys(f"{_PREFIX}KEYS", settings.keys)
     if not settings.keys and not settings.is_local:
         raise ReaderError(
             f"Without a key nobody but this machine is served, and {settings.host} is open to others: set {_PREFIX}KEYS."
@@ -72,6 +74,12 @@ def serve_settings(environ: Mapping[str, str], **given: Any) -> ServeSettings:
         if not _ORIGIN.fullmatch(origin):
             raise ReaderError(f"{_PREFIX}ORIGINS has {origin!r}: it takes origins such as https://chat.example, without a path.")
     return settings
+
+
+def check_keys(variable: str, keys: Iterable[str]) -> None:
+    """Raise ReaderError for a key that could be guessed by trying."""
+    if any(len(key) < _SHORTEST_KEY for key in keys):
+        raise ReaderError(f"{variable} has too short a key: give it at least {_SHORTEST_KEY} characters that nobody can guess.")
 
 
 def check_names(variable: str, names: Iterable[str]) -> None:
