@@ -82,6 +82,8 @@ class _Finding:
 
 _Read = Callable[[Item, bytes], Callable[[], Reading]]
 """Starts reading, and returns a function that waits for the result."""
+_Encode = Callable[[str, str | None, list[str]], Callable[[], NDArray[np.float32]]]
+"""Starts encoding texts with an encoder, by name, on a device, and returns a function that waits for the vectors."""
 _Begun = tuple[int, Callable[[], T]]
 """The bytes that a task holds in memory, and a function that waits for its result."""
 
@@ -122,6 +124,11 @@ def sync(
         damage = store.damage() if state else NO_DAMAGE
         known, damaged = _trusted(store, damage)
         store.remove_damage(damage)
+        load = cache(load_encoder)
+        encode: _Encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
+        # A new encoder is tried before all documents are read for it.
+        if encoder not in (NO_ENCODER, state.encoder if state else None):
+            _dimension(encode, encoder, device, cluster)
         report = _report(_stored(_findings(sources, known, watched, cluster), store))
         if not store.count_chunks():
             raise CorpusError(_nothing(report, _UNCHANGED if state else "so there is no index"))
@@ -131,7 +138,7 @@ def sync(
         else:
             if state and state.encoder != encoder:
                 store.remove_vectors()
-            dimension, encoded = _encode(store, folder, state, encoder, device, cluster, watched)
+            dimension, encoded = _encode(store, folder, state, encoder, device, cluster, watched, encode)
             state = State(store.next_generation(), secrets.token_hex(8), encoder, dimension, now)
             store.remove_unused()
         _commit(store, folder, state)
@@ -334,7 +341,8 @@ def _commit(store: AnyStore, folder: Place, state: State) -> None:
 
 
 def _encode(
-    store: AnyStore, folder: Place, state: State | None, name: str, device: str | None, cluster: Cluster | None, progress: Progress
+    store: AnyStore, folder: Place, state: State | None, name: str, device: str | None, cluster: Cluster | None, progress: Progress,
+    encode: _Encode,
 ) -> tuple[int, int]:
     """Make the missing vectors; return their dimension and how many were made.
 
@@ -346,10 +354,7 @@ def _encode(
     total = sum(map(len, missing.values()))
     if not total and state and state.encoder == name:
         return state.dimension, 0
-    device = device or (cluster.gpu() if cluster else gpu())
-    load = cache(load_encoder)
-    encode = cluster.encode if cluster else lambda name, device, texts: partial(load(name, device).encode, texts)
-    dimension = encode(name, device, ["dimension"])().shape[1]
+    device, dimension = _dimension(encode, name, device, cluster)
     # A database has no folder in which to keep unfinished vectors.
     unfinished = UnfinishedVectors(folder, name, dimension) if isinstance(folder, Path) else None
     if unfinished and _take(unfinished, store, missing):
@@ -370,6 +375,12 @@ def _encode(
         done += len(digests)
         progress("encoding", done, total)
     return dimension, done - begun
+
+
+def _dimension(encode: _Encode, name: str, device: str | None, cluster: Cluster | None) -> tuple[str | None, int]:
+    """Return the device that an encoder runs on and the dimension of its vectors; raises CorpusError if it cannot be had."""
+    device = device or (cluster.gpu() if cluster else gpu())
+    return device, encode(name, device, ["dimension"])().shape[1]
 
 
 def _take(unfinished: UnfinishedVectors, store: AnyStore, missing: Mapping[int, set[bytes]]) -> int:

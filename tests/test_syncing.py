@@ -271,8 +271,11 @@ def test_an_encoder_that_cannot_be_had_leaves_the_index_as_it_was(
     before = Index.open(folder).updated
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
 
-    with pytest.raises(CorpusError, match="needs sentence-transformers"):
-        sync([docs], folder, encoder="some/model")
+    read: list[tuple[str, int, int]] = []
+    for place in (folder, folder.parent / "new"):
+        with pytest.raises(CorpusError, match="needs sentence-transformers"):
+            sync([docs], place, encoder="some/model", progress=lambda *step: read.append(step))
+    assert read == []  # it is tried before the documents are read
 
     assert (Index.open(folder).encoder_name, Index.open(folder).generation) == ("none", 1)
     assert Index.open(folder).updated == before
