@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prompt_reading import passages_in
+from prompt_reading import key_of, passages_in
 
 from chatbot import REFUSAL, Answer, Chatbot, Turn
 from chatbot.exam.golden import GoldenQuestion, load_questions
@@ -23,7 +23,7 @@ from chatbot.llm.scripted import ScriptedChatModel
 from chatbot.offline import read
 from chatbot.question.query import Query, understand
 from chatbot.retrieval.searching import search
-from chatbot.verification.citations import verify, whole
+from chatbot.verification.citations import Evidence, verify, whole
 from ingest import Index
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from chatbot import Passage
 
 
-def drafted(query: Query, passages: Sequence[Passage], index: Index) -> str:
+def drafted(query: Query, passages: Sequence[Passage], index: Index, key: Callable[[Evidence], int]) -> str:
     """The offline reader's draft as a model would write it: passage keys as marks, chosen letters in the last line."""
     draft = read(query, passages, index)
-    text = re.sub(r"\[(\d+)\]", lambda match: f"[{draft.evidence[int(match[1]) - 1].passage.number}]", draft.text)
+    text = re.sub(r"\[(\d+)\]", lambda match: f"[{key(draft.evidence[int(match[1]) - 1])}]", draft.text)
     last = f"\nANSWER: {', '.join(draft.choices)}" if query.options and draft.text else ""
     return f"{text}{last}" if text else REFUSAL
 
@@ -46,23 +46,24 @@ class Chained:
     def __init__(self, index: Index, *, again: bool) -> None:
         self._index, self._again = index, again
         self._asked: tuple[str, Sequence[Turn]] = ("", ())
+        self._attempts = 0
         self._bot = Chatbot(index, ScriptedChatModel(script=self._write, piece=23))
 
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
-        self._asked = question, history
+        self._asked, self._attempts = (question, history), 0
         answer = self._bot.ask(question, history)
         # If no sentence survives verification, the offline reader answers and sets a notice; here that counts as a refusal.
         return replace(answer, text=REFUSAL, citations=(), refused=True, choices=()) if answer.notice else answer
 
     def _write(self, messages: list[BaseMessage]) -> str:
-        given = len(passages_in(messages))
-        query = understand(self._asked[0].strip(), self._asked[1], self._index)
-        first = search(query, self._index)
-        if not given:  # a request to condense the question: leave it to the rules
+        if not passages_in(messages):  # a request to condense the question: leave it to the rules
             return ""
-        if given == len(first):
-            return drafted(query, first, self._index)
-        return drafted(query, search(query, self._index, 2)[:given], self._index) if self._again else REFUSAL
+        self._attempts += 1
+        if self._attempts > 1 and not self._again:
+            return REFUSAL
+        query = understand(self._asked[0].strip(), self._asked[1], self._index)
+        # A prompt also has the rows and the proofs of prepared answers, so its keys are not the numbers of the search.
+        return drafted(query, search(query, self._index, self._attempts), self._index, lambda one: key_of(messages, one.passage.chunk.document.text[one.start : one.end]))
 
 
 class Direct:
@@ -74,7 +75,7 @@ class Direct:
     def ask(self, question: str, history: Sequence[Turn] = ()) -> Answer:
         query = understand(question.strip(), history, self._index)
         passages = search(query, self._index)
-        text = re.sub(r"\nANSWER: .*", "", drafted(query, passages, self._index))
+        text = re.sub(r"\nANSWER: .*", "", drafted(query, passages, self._index, lambda one: one.passage.number))
         given = [o.label for o in query.options] + list(query.sides)
         verified = verify(text, whole(passages), given, own_words=True)
         answer = self._offline.ask(question, history)

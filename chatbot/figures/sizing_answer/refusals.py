@@ -24,7 +24,7 @@ _LIKELY = 0.6
 _BRIEF = 12
 # A name that a single document is about stands in at most this many chunks.
 _RARE = 3
-_OF_IT = re.compile(r"\b(?:it|ours?|mine|we|my)\b")
+_OF_IT, _OF_US = re.compile(r"\b(?:it|ours?|mine|my)\b"), re.compile(r"\bwe\b")
 _NEXT = re.compile(r"\bnext (?:year|quarter|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE)
 # A generation of a product line, or a part number in the style of accelerator makers.
 _CHIP = re.compile(r"(?<![\w.-])(?:(?:trainium|inferentia|gaudi|rubin)[ -]?v?\d+(?! chips|\s?[x×])|tpu[ -]?v\d+\w?|(?:[hbl]\d{2,3}|[a-z]{1,2}\d{3,4})[a-z]?)(?![\w.-])", re.IGNORECASE)
@@ -108,7 +108,8 @@ def lacking(heard: Heard, tables: Tables, index: Index) -> Draft | None:
         how_long = "That depends on how long it runs: how many tokens does it train on, or for how many hours?"
         return without_claims(f"{how_long}{_list_price(work, tables.facts)}")
     of_model = max(likely["fits"], likely["cost"], likely["count"], likely["memory"]) > _LIKELY
-    if of_model and not heard.asked.names_model and _OF_IT.search(said.plain):
+    of_it = _OF_IT.search(said.plain) or (_OF_US.search(said.plain) and not said.slots.keys() & HARDWARE)
+    if of_model and not heard.asked.names_model and of_it:
         return without_claims("Which model do you mean, in which precision, and on which hardware?")
     unsaid = likely["unsaid"] > _LIKELY or (likely["unsaid"] > _LIKELY / 2 and likely["unsaid"] + likely["other"] > _LIKELY)
     if unsaid and (rival or not _is_of_a_document(said.text, index)):
