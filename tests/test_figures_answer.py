@@ -175,6 +175,18 @@ def test_figures_of_ones_own_are_computed_with(bot: Chatbot, turns: list[str], o
             "Spot costs less, by $2,180, 55.3 %: 32.77 × (1 - 0.6) × 120 × (1 + (25 / 60 + 10 / 60) / 5) = $1,760 for Spot; 32.77 × 120 = $3,930 for on demand [1].\nSpot stops being cheaper when it is interrupted every 23.3 minutes or more often [1].",
         ),
         (
+            ["p5.48xlarge spot 50% off, 8% lost to interruptions", "and with 20% lost?"],
+            "Spot costs less, by $20.64 for each useful hour, 37.5 %: 55.04 × (1 - 0.5) / (1 - 0.2) = $34.40 for Spot; $55.04 for on demand [1][2].",
+        ),
+        (
+            ["spot at 65% off but I lose 12% of work to interruptions. still cheaper? on demand is 21.96/h, job takes 300h"],
+            "Spot costs less, by $3,970, 60.2 %: 21.96 × 300 × (1 - 0.65) / (1 - 0.12) = $2,620 for Spot; 21.96 × 300 = $6,590 for on demand [1].",
+        ),
+        (
+            ["with spot at 60% off and 10% of the work lost to interruptions, what do we really save?"],
+            "Spot still saves 55.6 %: (1 - (1 - 0.6) / (1 - 0.1)) × 100 = 55.6 % [1].",
+        ),
+        (
             ["spot price $12/h vs on-demand $32.77/h. interruptions every 3 hours, 30 min lost each. effective cost per useful hour?", "and if it is interrupted every hour?", "and with 4 of them?"],
             "Spot costs less, by $59.08 for each useful hour, 45.1 %: 4 × 12 × (1 + (30 / 60) / 1) = $72.00 for Spot; 4 × 32.77 = $131 for on demand [1].\nSpot stops being cheaper when it is interrupted every 17.3 minutes or more often [1].",
         ),

@@ -171,6 +171,10 @@ def test_every_line_of_an_answer_is_shown_with_its_arithmetic_and_its_price(bot:
     assert change.startswith("In int8 it fits, with 36.1 GB. Assumed: ")
 
 
+def test_a_count_may_stand_behind_an_instance_type(bot: Chatbot) -> None:
+    assert bot.ask("price of g5.2xlarge x4 for 10 hours").text.startswith("$48.48 for 10 hours, $4.85 an hour for 4 × g5.2xlarge (")
+
+
 def test_a_machine_and_the_terms_of_its_price_are_told_once(bot: Chatbot) -> None:
     first, _, last = bot.ask("Serve Llama 3.1 70B with 32k context").text.splitlines()
     assert re.fullmatch(

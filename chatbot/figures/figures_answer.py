@@ -23,6 +23,7 @@ from chatbot.figures.trade_offs import (
     scaling,
     span_asked,
     spot,
+    spot_with_loss,
 )
 from chatbot.figures.units_answer import IN_OTHER_TERMS, in_euros, lines_by_units
 from chatbot.language.glossary import in_english
@@ -515,6 +516,7 @@ _FORMULAS = (
     _Formula(_words(rf"{_AMOUNT}|{_COSTS}|{_GAINS}", only=r"\b(?:mov|shift|switch|migrat|put|go)"), ("monthly price or money", "discount"), moved, "again or lost or share"),
     _Formula(_words(r"\benough|\bkeeps? up|suffic|\bhandle|\bcope|\bcan\b", only=r"\bembed|\bencod|\bbert|classif|rerank"), ("items or calls or things", "output or prompt", "parameters", "instance_type"), daily),
     _Formula(_words(r"spot|interrupt|reclaim|preempt|\bfail|crash"), ("lost time", "discount or between failures"), spot, "discount or price or between failures or interval or hours or card hours or machines or cards or money or instance_type"),
+    _Formula(_words(r"spot|interrupt|reclaim|preempt"), ("discount", "lost"), spot_with_loss, "price or hours or card hours or machines or cards or instance_type or "),
     _Formula(_words(rf"{_EVEN}|{_COMPARES}|{_GAINS}", only=r"\bblocks?\b"), ("money or price", "hours"), block, "busy or machines or instance_type"),
     _Formula(_words(r"pay[- ]?back|\bpays?\b|\bpaid (?:off|back)|break[ -]?even|amorti|recoup|\bearn|how (?:many|long)|worth"), ("money", "monthly price"), payback, "discount or share"),
     _Formula(_words(r"\bscal|efficien|speed-?up|linear"), ("hours or item rate or pace or requests",), scaling, "cards or machines or efficiency or price or "),

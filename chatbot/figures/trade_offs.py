@@ -74,6 +74,22 @@ def spot(given: Given, total: Sum) -> Iterator[str]:
     yield f"Spot stops being cheaper when it is interrupted every {bound} or more often {cite}."
 
 
+def spot_with_loss(given: Given, total: Sum) -> Iterator[str]:
+    """What Spot costs where interruptions cost a share of the work, against on demand."""
+    discount, lost, base = total.one("discount"), total.one("lost"), total.price()
+    if not discount or not lost:
+        return
+    paid = f"(1 - {plain(discount)}) / (1 - {plain(lost)})"
+    if not base:
+        share, text = total.compute(f"(1 - {paid}) × 100", "{} %")
+        yield f"{f'Spot still saves {text}' if share > 0 else 'Spot costs more'}: (1 - {paid}) × 100 = {text} {total.cite('Spot')}."
+        return
+    total.used.update(f.value for f in given.figures if f.role == "" and abs(f.value / base[0] - 1) < 0.01)  # the price of the table, without a sign
+    hours, each = total.one("hours") or total.one("card hours"), count_paid(total)
+    whole = f"{each}{plain(base[0])}{f' × {plain(hours)}' if hours else ''}"
+    yield f"{compared(total, [('Spot', f'{whole} × {paid}'), ('on demand', whole)], '${}', 'costs', '' if hours else ' for each useful hour', percent=True)} {total.cite('Spot')}."
+
+
 def block(given: Given, total: Sum) -> Iterator[str]:
     """What a Capacity Block, paid for all of its hours, costs against the hours that are used on demand."""
     hours, busy, prices, each = sorted(total.all("hours")), total.one("busy"), _prices(total), count_paid(total)

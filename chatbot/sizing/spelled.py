@@ -71,6 +71,8 @@ def _half_more(match: re.Match[str]) -> str:
     return f"{_whole(match['number']) + _PARTS[match['part'] or match['fraction']]:g} {match['units']}"
 
 
+# "trn1.32xl x4", but not "p5.48xlarge x 72 hours"
+_COUNT_BEHIND = re.compile(r"\b(?P<type>[a-z]+\d[a-z\d-]*\.\d*x?(?:large|l|metal))\s?[x×]\s?(?P<count>\d{1,3})\b(?![.,]?\d| ?(?:h|d|hrs?|hours?|days?|weeks?|months?|years?|min\w*|gi?b|gpus?|tok\w*)\b| ?%)")
 _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_TWICE, r"\g<first>"),
     (_COMPOUND, lambda match: str(_TENS[match["tens"]] + _UNITS[match["ones"]])),
@@ -90,6 +92,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (_SHARE_OF_LOAD, lambda match: f"{match['before']} {_SHARES[match['share']]}%" if match["share"] else f"{_SHARES[match['share_']]}% {match['after']}"),
     (_TEN_THOUSANDS, lambda match: f"{float(match['number']) * 10000:.0f}"),
     (_OF_A_WEEK, r"\g<hours> a \g<each>"),
+    (_COUNT_BEHIND, r"\g<count> \g<type>"),
 )
 
 
