@@ -32,7 +32,7 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
 @pytest.mark.parametrize(
     ("question", "opening"),
     [
-        ("Will a 34B model in bf16 fit on one L40S?", r"No: a 34B model in bf16 needs 70\.1 GB, 68 GB of it for the weights; an L40S has 48 GB, 43\.2 GB usable \[1\]; 2 of them hold it, as in g6e\.12xlarge\."),
+        ("Will a 34B model in bf16 fit on one L40S?", r"No: a 34B model in bf16 needs 70\.1 GB, 68 GB of it for the weights; an L40S has 48 GB, 43\.2 GB usable \[1\]; 2 of them hold it, as in g6e\.12xlarge, which has 4\."),
         ("Does Llama 3.1 8B fit on an A10G in fp16?", r"Yes: Llama-3\.1-8B in fp16 needs 17\.1 GB, 16\.1 GB of it for the weights \[1\]; an A10G has 24 GB"),
         ("how much do we save a month by going from p4de.24xlarge to p4d.24xlarge?", r"p4de\.24xlarge costs \$[\d,]+ more a month"),
         ("zero-2 with adam on 4 gpus, qwen3-8b, per gpu?", r"45\.1 GB of model state on each of 4 accelerators"),
@@ -144,11 +144,11 @@ def ask(bot: Chatbot, *turns: str) -> Answer:
         ("How many 80 GB cards for a full finetune of an 8B?", r"At least 2 GPUs: full fine-tuning of an 8B model in bf16 needs 129 GB, .* 2 GPUs have 80 GB each, 72 GB usable\.\n"),
         ("Full fine-tune of an 8B model. How much GPU memory is that before activations, and how many 80 GB cards do I need?", r"Full fine-tuning of an 8B model in bf16 needs 128 GB; a GPU has 80 GB, 72 GB usable; 2 of them hold it\.\n"),
         ("Could a single GPU of a g5.12xlarge hold a 34B model in int4?", r"Yes, only just: a 34B model in int4 needs 19\.7 GB, .* an A10G has 24 GB, 21\.6 GB usable \[1\]\.\n"),
-        ("My model is 26 GB in fp16: does it fit on an L4?", r"No: a 13B model in fp16 needs 27\.3 GB, 26 GB of it for the weights; an L4 has 24 GB, 21\.6 GB usable \[1\]; 2 of them hold it, as in g6\.12xlarge\.\n"),
+        ("My model is 26 GB in fp16: does it fit on an L4?", r"No: a 13B model in fp16 needs 27\.3 GB, 26 GB of it for the weights; an L4 has 24 GB, 21\.6 GB usable \[1\]; 2 of them hold it, as in g6\.12xlarge, which has 4\.\n"),
         ("What is the largest model for an 80 GB GPU in int4?", r"At most 133B parameters in int4: .*; an A100 has 80 GB, 72 GB usable \[1\]\.\n"),
         ("how many tokens/s does an A10G get when training a 1.3B GPT?", r"233 to 388 million tokens in 24 hours on one A10G, .*\nTokens a second: 0\.5 × 70e12 / \(6 × 1\.3e9\) = 4,490 "),
         ("azure nd h100 price vs p5", r"The sources do not say\. The data has no prices of other clouds\. One p5\.4xlarge is \$6\.88 an hour on demand in us-east-1\.$"),
-        ("Is a single H100 enough for 70B inference?", r"No: a 70B model in bf16 needs 143 GB, .*; an H100 has 80 GB, 72 GB usable \[1\]; 2 of them hold it, as in p5\.48xlarge\.\n"),
+        ("Is a single H100 enough for 70B inference?", r"No: a 70B model in bf16 needs 143 GB, .*; an H100 has 80 GB, 72 GB usable \[1\]; 2 of them hold it, as in p5\.48xlarge, which has 8\.\n"),
         ("2,840 tok/s for Llama 3 70B on one inf2.48xlarge at 128 concurrency, plausible?", r"By the bound, yes: at most 9,580 tokens a second for 128 sequences together"),
         ("How many A100 80GB or H200 for Llama 405B?", r"- At least 16 × A100 \(2 × p4de\.24xlarge\): .*\n- At least 8 × H200: "),
         ("i have 5k a month: a 70b chat model, 24/7. what can i run", r"Nothing that holds it is within the budget; the nearest is g7e\.12xlarge .*\n.*\nIn int8 g7e\.2xlarge .* is enough"),
@@ -169,6 +169,11 @@ def test_every_line_of_an_answer_is_shown_with_its_arithmetic_and_its_price(bot:
     assert arithmetic.startswith("Weights: 34e9 parameters × 2 bytes = 68 GB; KV cache: 2 × 8 key/value heads × ")
     assert re.match(r"Use [\w.-]+ \(\d+ × .*\), \$\d+\.\d\d an hour \(on demand, us-east-1, \d{4}-\d\d-\d\d\) \[", launch)
     assert change.startswith("In int8 it fits, with 36.1 GB. Assumed: ")
+
+
+def test_a_fleet_divided_without_numbers_is_asked_about(bot: Chatbot) -> None:
+    answer = bot.ask("half on spot, rest on demand: 20 g5.xlarge for a month, spot is 60% off")
+    assert answer.text == "Say how many of the machines get the discount, as in: 20 machines, 10 at 60 % off and 10 on demand."
 
 
 def test_a_count_may_stand_behind_an_instance_type(bot: Chatbot) -> None:

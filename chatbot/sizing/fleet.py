@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 _REST = re.compile(r"\b(?:rest|remainder|others?|remaining|last one)\b(?!(?: \w+)? \d)")
 _OF_THEM = re.compile(r"\bof (?:them|those|these|the|our)\b|\b(?:are|is) (?:covered|reserved|committed)\b")
+_DIVIDED = re.compile(r"\b(?:rest|remainder|other half)\b(?! of (?:the|this) (?:day|week|month|quarter|year))|\bhalf (?:of (?:them|those|these)|on|at)\b")
 _CLAUSE_ENDS = re.compile(r"[,;:?!]\s|\.\s|\b(?:and|while|but|whereas|when|if)\b")
 _AS_LISTED = re.compile(r"on[ -]demand|\b(?:full|list|regular|normal|stays?|keep|remain|leave)\b")
 # Roles of figures that may count machines.
@@ -52,6 +53,11 @@ def parts_of(text: str, figures: Sequence[tuple[int, str, float]]) -> tuple[Part
         if len(parts) > 1:
             return tuple(parts)
     return ()
+
+
+def is_divided(text: str) -> bool:
+    """Whether a text divides a fleet without saying how many machines each part has."""
+    return bool(_DIVIDED.search(text))
 
 
 def filled_up(parts: Sequence[Part], fleet: float) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ from chatbot.figures.hardware_answer.units import EACH, PER_GB
 from chatbot.sizing import Facts, Impact, Workload
 from chatbot.sizing.completion import check_region
 from chatbot.sizing.facts import Accelerator, Instance, short
+from chatbot.sizing.fleet import is_divided
 from chatbot.sizing.given import read_given
 from chatbot.sizing.impact import DEFAULT_REGION, impact_of_machines, load_of
 from chatbot.sizing.memory import GIB
@@ -50,6 +51,8 @@ def machine_of(work: Workload, working: Working) -> Machine:
     working.say(name, str(machines), percent(load_of(work)), work.region or DEFAULT_REGION, "CO2e")
     own = figures_said(working)
     less, more = own.get("discount", 0.0), own.get("headroom", 0.0)
+    if less and machines > 1 and is_divided(working.said[0].rpartition("\n")[2].lower()):
+        raise ReaderError("Say how many of the machines get the discount, as in: 20 machines, 10 at 60 % off and 10 on demand.")
     terms = [f"with {100 * less:g} % off"] * bool(less) + [f"with {100 * more:g} % added"] * bool(more)
     working.say(*terms)
     impact, factor = impact_of_machines(instance, work, facts), (1 - less) * (1 + more)

@@ -31,8 +31,11 @@ def verdict(page: Page, sizing: Sizing, fit: Fit) -> str:
     count = ""
     if not fit.instance and not fit.fits and (found := fewest(sizing, fit)):
         sold = sizing.named_cheapest
-        alike = sold and abs(sold.usable_bytes / fit.usable_bytes - 1) < 0.01
-        count = f"; {found[0]} of them hold it{f', as in {page.machine_name(sold)}' if sold and alike else ''}"
+        count = f"; {found[0]} of them hold it"
+        if sold and abs(sold.usable_bytes / fit.usable_bytes - 1) < 0.01:
+            has = sold.devices * sold.instances
+            several = f", which has {has}" if has != found[0] else ""
+            count += f", as in {page.machine_name(sold)}{several}"
         page.say(count)
     elif fit.instances > wanted and fit.fits:
         count = f"; it takes {page.say(f'{fit.instances} of them')}"
