@@ -42,11 +42,11 @@ from chatbot.language.names import names
 from chatbot.language.words import content_words, stem
 from chatbot.question.query import understand
 from chatbot.reader import proved_answers
-from chatbot.reader.proved_answers import Book, conversation, load_book, matches, near_to, read_as
+from chatbot.reader.proved_answers import Book, conversation, load_book, matches, near_to, plain_answer
 from chatbot.reader.scoring import probability, score_units
 from chatbot.retrieval.searching import search
 from chatbot.verification.judge import in_its_place, relevant
-from ingest import Index, sync
+from ingest import Index, ProvedAnswer, sync
 from ingest.encoding.minilm import JUDGE, adapted_weights, model_folder
 
 LABELS = Path(__file__).parent / "labels"
@@ -66,6 +66,8 @@ BEHIND, PROVED = 0.3, 0.3
 # More candidates than the program compares: what the judge puts first may be further down.
 COMPARED = 16
 TURNS_READ = 500
+# Characters of an answer that are read.
+ANSWER_READ = 330
 FILES = {"turn": "asked.jsonl", "follow": "follow-ups.jsonl"}
 FOLDS = 4
 # How many questions of each of the encoder's files are asked of documents that do not answer them.
@@ -367,6 +369,11 @@ def history_of(turns: tuple[str, ...], bot: Chatbot, said: dict[tuple[str, ...],
         before = history_of(turns[:-1], bot, said)
         said[turns] = (*before, Turn(turns[-1], bot.ask(turns[-1], before).text))
     return said[turns] if turns else ()
+
+
+def read_as(answer: ProvedAnswer) -> str:
+    """Return what the judge and the encoder of questions read of a question and its answer."""
+    return f"{answer.question} {plain_answer(answer)[:ANSWER_READ]}"
 
 
 def _plain(text: str) -> str:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from judge_pairs import asked_rows, held_writers, labelled
+from judge_pairs import asked_rows, held_writers, labelled, read_as
 from learn_judge import as_whole_numbers
 from numpy.typing import NDArray
 from safetensors.torch import save
@@ -38,7 +38,7 @@ from torch.nn import functional as F
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from chatbot.language.glossary import in_english
-from chatbot.reader.proved_answers import Book, conversation, load_book, read_as
+from chatbot.reader.proved_answers import Book, conversation, load_book
 from ingest import Index
 from ingest.encoding.minilm import QUESTIONS, SENTENCES, adapted_weights, model_folder
 

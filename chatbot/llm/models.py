@@ -129,27 +129,7 @@ def open_model(model: str, settings: ModelSettings, *, thinks: bool = False) -> 
         return open_model(model, settings, thinks=True)
     if provider == "bedrock_converse":
         refuse_pages_of_boto(opened)
-    if provider == "openai":
-        _ignore_malformed_counts(opened)
     return opened
-
-
-def _ignore_malformed_counts(opened: Any) -> None:
-    """Make ChatOpenAI read a piece without its counts of tokens where it cannot read it with them."""
-    from langchain_core.messages import AIMessageChunk
-
-    convert = opened._convert_chunk_to_generation_chunk
-
-    def tolerant(chunk: dict[str, Any], *more: Any) -> Any:
-        try:
-            read = convert(chunk, *more)
-            if chunk.get("usage") and read is not None:
-                AIMessageChunk(content="", usage_metadata=getattr(read.message, "usage_metadata", None))  # checks them
-            return read
-        except (AttributeError, TypeError, ValueError):
-            return convert({**chunk, "usage": None}, *more)
-
-    object.__setattr__(opened, convert.__name__, tolerant)  # pydantic takes no assignment to what is no field
 
 
 # How many tokens a model may think that was given no number.

@@ -58,8 +58,6 @@ SELDOM_SURER = 0.8
 # probability below one half, but above it together with the similar questions, its answer was right for 22 and beside
 # the point for 3.
 _ALIKE = 0.8
-# Characters of an answer that the judge reads.
-_ANSWER_READ = 330
 # How many nearest questions to consider, by centroid, and how many of those to compare closely.
 _NEAR, _COMPARED = 60, 12
 # Longer texts are never paraphrases of a prepared question.
@@ -69,8 +67,6 @@ _LOGIT = 1e-4
 _LOOKED_THROUGH = 20
 # A year, but not the number in "2000 hours".
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b(?! ?[a-z]+s\b)")
-# Somebody asks for their own case, which a document seldom answers and a prepared answer often does.
-_SOMEBODY = re.compile(r"\b(?:i|i'm|we|we're|my|our|us|me|you|your|ich|wir|unser\w*)\b", re.IGNORECASE)
 _SIZE = re.compile(r"\b[a-z]+\d\w*(?:-\w+)?\.(?:\d*x)?(?:large|metal)\b")
 _FOR_ADVICE = re.compile(r"\W*(?:should|can|could|may|must|do (?:i|we)|is it (?:worth|ok))\b", re.IGNORECASE)
 _VERDICT = re.compile(r"(?:yes|no|not|only|both|never|always)\b", re.IGNORECASE)
@@ -88,7 +84,6 @@ Kind = Literal["refusal", "sized", "row", "compared", "rows", "evidence"]
 KINDS: tuple[Kind, ...] = ("refusal", "sized", "row", "compared", "rows")
 CHOSEN = (
     "any of them", "likeliest", "evidence", "proved by evidence", *KINDS, "asks a number", "asks how to", "words", "later", "evidence in a later turn",
-    "evidence for somebody",
 )  # fmt: skip
 TOLD = ("evidence", "words", "later")
 _NONE = np.zeros((0, 0), dtype=np.float32)
@@ -256,8 +251,8 @@ def choice(found: Sequence[Match], query: Query, other: Alternative) -> NDArray[
     kinds = [float(other.kind == kind) for kind in KINDS]
     likely = [_logit(sum(match.probability for match in found)), _logit(found[0].likelihood)]
     words, later, by_evidence = math.log(1 + len(query.question.split())), float(bool(query.history)), float(other.kind == "evidence")
-    style = [words, later, later * by_evidence, float(bool(_SOMEBODY.search(query.question))) * by_evidence]
-    return np.array([*likely, evidence, float(other.proves), *kinds, float(query.asks_number), float(query.operates), *style], dtype=np.float32)
+    asks = [float(query.asks_number), float(query.operates), words, later, later * by_evidence]
+    return np.array([*likely, evidence, float(other.proves), *kinds, *asks], dtype=np.float32)
 
 
 def _logit(probability: float) -> float:
@@ -363,11 +358,6 @@ def matches(
 def conversation(turns: Sequence[str]) -> str:
     """Join the turns of a conversation as the encoder reads them."""
     return " / ".join(turns)
-
-
-def read_as(answer: ProvedAnswer) -> str:
-    """Return what the judge reads of a question and its answer."""
-    return f"{answer.question} {plain_answer(answer)[:_ANSWER_READ]}"
 
 
 def _of_another_size(question: str, sizes: Sequence[str]) -> bool:
